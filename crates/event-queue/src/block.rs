@@ -2,49 +2,17 @@
 //! words.
 
 use alloc::alloc::dealloc;
-use core::alloc::Layout;
 use core::array;
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, offset_of};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::content::{Content, Full, Value};
-use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
-
-/// The fields before the slots. Which thread may touch what, and when:
-///
-/// | field | while its block is one thread's own | afterwards |
-/// |---|---|---|
-/// | `slots` | written by its creator | read by the consumer |
-/// | `prev` | written by the producer that installs it | read by the consumer |
-/// | `next` | reset by the producer that installs it | the consumer only |
-/// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
-#[repr(C)]
-struct Header {
-    /// Address of the block before this one; 0 if there was none.
-    prev: UnsafeCell<usize>,
-    /// Address of the block after this one; 0 while the consumer has not looked for it.
-    next: UnsafeCell<usize>,
-    /// How many slots follow.
-    slots: u32,
-}
-
-/// Slots come in groups, states first. So a state costs one byte, whatever alignment the events
-/// need, and lies on its event's cache line or on the one before.
-///
-/// This type gives offsets only; there is never a reference to one: a block's last group may end
-/// with the block's last slot.
-#[repr(C)]
-struct Group<T> {
-    states: [AtomicU8; GROUP],
-    values: [Value<T>; GROUP],
-}
-
-/// How many slots have their states side by side.
-const GROUP: usize = 8;
+use crate::position::Position;
+use crate::shape::{GROUP, Header, Shape};
 
 /// Not claimed, or claimed by a push that is under way.
 const EMPTY: u8 = 0;
@@ -57,6 +25,8 @@ const CANCELLED: u8 = 2;
 const TAKEN: u8 = 3;
 
 /// A block, by its pointer. It may outlive the block: each use has the contract that that is live.
+///
+/// [`Shape`] says where its parts lie.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -71,63 +41,16 @@ impl<T> Clone for Block<T> {
 impl<T> Copy for Block<T> {}
 
 impl<T> Block<T> {
-    /// Where the slots begin.
-    const GROUPS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Group<T>>());
-
-    /// The size of a block with that many slots: up to the end of the last one's value.
-    const fn size(slots: usize) -> usize {
-        let rest = match slots % GROUP {
-            0 => 0,
-            some => offset_of!(Group<T>, values) + some * size_of::<Value<T>>(),
-        };
-        Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
-    }
-
-    /// How many slots fit into `bytes` with their header: at least `min`, and then as many as their
-    /// memory has room for; at most `max`.
-    pub(crate) const fn slots_in(bytes: usize, min: usize, max: usize) -> usize {
-        let least = Self::padded_size(min);
-        let room = if bytes > least { bytes } else { least };
-        let mut slots = min;
-        while slots < max && Self::size(slots + 1) <= room {
-            slots += 1;
-        }
-        slots
-    }
-
-    /// At least the header's.
-    const fn align(slots: usize) -> usize {
-        let (for_words, for_events) = (block_align(slots), align_of::<Group<T>>());
-        if for_words > for_events {
-            for_words
-        } else {
-            for_events
-        }
-    }
-
-    /// The size, and what the allocator leaves empty behind it.
-    const fn padded_size(slots: usize) -> usize {
-        let size = Self::size(slots);
-        if slots <= MAX_SLOTS_OF_SMALL {
-            return size;
-        }
-        // Some allocators keep a word beside each allocation. With it, the size is a multiple of
-        // the alignment; otherwise they may leave as much again empty before the next block.
-        (size + size_of::<usize>()).next_multiple_of(Self::align(slots)) - size_of::<usize>()
-    }
-
-    pub(crate) fn layout(slots: usize) -> Layout {
-        Layout::from_size_align(Self::padded_size(slots), Self::align(slots))
-            .expect("a few slots fit the address space")
-    }
-
     /// The block whose address a word of the queue gave; not 0.
     pub(crate) fn at(address: usize) -> Self {
         debug_assert!(address != 0);
         Self {
-            // SAFETY: not 0: every caller has checked, or follows a link that leads to a block.
+            // SAFETY: not 0: every caller has checked, or follows a link that leads to a block, and
+            // a block has a header.
             header: unsafe {
-                NonNull::new_unchecked(ptr::with_exposed_provenance_mut::<Header>(address))
+                NonNull::new_unchecked(ptr::with_exposed_provenance_mut::<Header>(
+                    address - Shape::<T>::HEADER_BELOW,
+                ))
             },
             events: PhantomData,
         }
@@ -142,38 +65,19 @@ impl<T> Block<T> {
 
     /// # Safety
     /// The block is live, and has a slot `index`.
-    unsafe fn group(self, index: usize) -> *mut Group<T> {
-        // SAFETY: it begins within the block's allocation (contract), whose provenance the pointer
-        // has.
-        unsafe {
-            self.header
-                .as_ptr()
-                .byte_add(Self::GROUPS_AT)
-                .cast::<Group<T>>()
-                .add(index / GROUP)
-        }
-    }
-
-    /// # Safety
-    /// As for `group`.
     unsafe fn state(self, index: usize) -> *mut AtomicU8 {
-        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
-        unsafe {
-            (&raw mut (*self.group(index)).states)
-                .cast::<AtomicU8>()
-                .add(index % GROUP)
-        }
+        let header = self.header.as_ptr();
+        // SAFETY: within the block's memory (contract), whose provenance the pointer has: a group
+        // has all its states, also if it is the last one. No reference is made.
+        unsafe { header.byte_sub(Shape::<T>::state_below(index)).cast() }
     }
 
     /// # Safety
-    /// The block is live, and has a slot `index`.
+    /// As for `state`.
     unsafe fn value(self, index: usize) -> *mut Value<T> {
-        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
-        unsafe {
-            (&raw mut (*self.group(index)).values)
-                .cast::<Value<T>>()
-                .add(index % GROUP)
-        }
+        let header = self.header.as_ptr();
+        // SAFETY: as above; the last group reaches down to its last slot.
+        unsafe { header.byte_sub(Shape::<T>::value_below(index)).cast() }
     }
 
     /// How many slots the block has.
@@ -185,13 +89,18 @@ impl<T> Block<T> {
         unsafe { self.header() }.slots as usize
     }
 
+    /// The address by which a word names the block.
+    fn address(self) -> usize {
+        self.header.addr().get() + Shape::<T>::HEADER_BELOW
+    }
+
     /// The place before the block's first slot.
     ///
     /// # Safety
     /// As for `slots`.
     pub(crate) unsafe fn start<const ALL_WIDE: bool>(self) -> Position<ALL_WIDE> {
         // SAFETY: as ours.
-        Position::before(self.header.addr().get(), unsafe { self.slots() })
+        Position::before(self.address(), unsafe { self.slots() })
     }
 
     /// Writes `value` into a claimed slot, and passes the slot to the consumer.
@@ -285,7 +194,8 @@ impl<T> Block<T> {
             // SAFETY: the block is this thread's alone (contract), and large enough for the states
             // of all groups.
             unsafe {
-                (&raw mut (*self.group(group)).states)
+                self.state(group)
+                    .cast::<[AtomicU8; GROUP]>()
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
             }
         }
@@ -333,14 +243,16 @@ impl<T> Block<T> {
     /// Makes a block of fresh memory, with `slots` empty slots.
     ///
     /// # Safety
-    /// The memory is this thread's alone, and was allocated by the [layout](Self::layout) for
+    /// The memory is this thread's alone, and was allocated by the [layout](Shape::layout) for
     /// `slots`.
     pub(crate) unsafe fn begin(memory: NonNull<u8>, slots: usize) -> Self {
+        // SAFETY: the memory is this thread's alone, and large and aligned enough (contract, here
+        // and below).
         let block = Self {
-            header: memory.cast(),
+            header: unsafe { memory.byte_add(Shape::<T>::header_at(slots)) }.cast(),
             events: PhantomData,
         };
-        // SAFETY: the memory is this thread's alone, and large and aligned enough (contract).
+        // SAFETY: as above.
         unsafe {
             block.header.write(Header {
                 prev: UnsafeCell::new(0),
@@ -392,6 +304,10 @@ impl<T> Block<T> {
     pub(crate) unsafe fn free(self) {
         // SAFETY: live (contract); allocated with this layout (`begin`). Neither the header nor
         // emptied slots need a drop.
-        unsafe { dealloc(self.header.as_ptr().cast(), Self::layout(self.slots())) };
+        unsafe {
+            let slots = self.slots();
+            let memory = self.header.as_ptr().byte_sub(Shape::<T>::header_at(slots));
+            dealloc(memory.cast(), Shape::<T>::layout(slots));
+        }
     }
 }

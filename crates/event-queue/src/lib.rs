@@ -19,6 +19,7 @@ mod pass;
 mod position;
 mod producers;
 mod queue;
+mod shape;
 #[cfg(test)]
 mod stalled;
 

@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 
 use crate::block::Block;
 use crate::position::Position;
+use crate::shape::Shape;
 
 /// A block that no other thread can reach: new, or taken out of use.
 pub(crate) struct NewBlock<T>(Block<T>);
@@ -13,7 +14,7 @@ pub(crate) struct NewBlock<T>(Block<T>);
 impl<T> NewBlock<T> {
     /// With `slots` slots, all empty.
     pub(crate) fn allocate(slots: usize) -> Self {
-        let layout = Block::<T>::layout(slots);
+        let layout = Shape::<T>::layout(slots);
         // SAFETY: the size is not 0: there is a header.
         let memory = unsafe { alloc(layout) };
         let Some(memory) = NonNull::new(memory) else {

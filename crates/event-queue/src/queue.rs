@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
 use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
+use crate::shape::Shape;
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
@@ -61,7 +61,7 @@ pub(crate) const fn sizes<T>(later: usize, at_least: usize) -> Sizes {
     Sizes {
         first: MAX_SLOTS_OF_SMALL,
         second: None,
-        later: Block::<T>::slots_in(later, at_least, MAX_SLOTS),
+        later: Shape::<T>::slots_in(later, at_least, MAX_SLOTS),
     }
 }
 
@@ -73,7 +73,7 @@ const BYTES: usize = 2040;
 /// events, and not ten.
 pub(crate) const fn sizes_of_channel<T>() -> Sizes {
     Sizes {
-        first: Block::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
+        first: Shape::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
         ..sizes::<T>(4088, 31)
     }
 }
@@ -301,7 +301,7 @@ impl<T> fmt::Debug for EventQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::{BYTES, sizes, sizes_of_channel};
-    use crate::block::Block;
+    use crate::shape::Shape;
 
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
@@ -332,9 +332,9 @@ mod tests {
     #[test]
     fn a_later_block_leaves_its_allocator_a_word_and_a_small_one_asks_for_no_more() {
         fn bytes<T>(slots: usize) -> usize {
-            Block::<T>::layout(slots).size()
+            Shape::<T>::layout(slots).size()
         }
-        assert_eq!((bytes::<u64>(3), bytes::<u32>(3)), (56, 44));
+        assert_eq!((bytes::<u64>(3), bytes::<u32>(3)), (56, 56));
         assert_eq!((bytes::<u64>(4), bytes::<u64>(224)), (2040, 2040));
         assert_eq!((bytes::<u64>(225), bytes::<[u64; 100]>(7)), (4088, 6136));
     }

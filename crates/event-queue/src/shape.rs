@@ -1,0 +1,131 @@
+//! Where in a block's memory its parts lie.
+
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::offset_of;
+
+use filch_sync::atomic::AtomicU8;
+use filch_sync::cell::UnsafeCell;
+
+use crate::content::Value;
+use crate::position::block_align;
+
+/// The fields after the slots. Which thread may touch what, and when:
+///
+/// | field | while its block is one thread's own | afterwards |
+/// |---|---|---|
+/// | `slots` | written by its creator | read by the consumer |
+/// | `prev` | written by the producer that installs it | read by the consumer |
+/// | `next` | reset by the producer that installs it | the consumer only |
+/// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
+#[repr(C)]
+pub(crate) struct Header {
+    /// Address of the block before this one; 0 if there was none.
+    pub(crate) prev: UnsafeCell<usize>,
+    /// Address of the block after this one; 0 while the consumer has not looked for it.
+    pub(crate) next: UnsafeCell<usize>,
+    /// How many slots there are.
+    pub(crate) slots: u32,
+}
+
+/// Slots come in groups, states last. So a state costs one byte, whatever alignment the events
+/// need, and lies near its event.
+///
+/// This type gives offsets only; there is never a reference to one: the last group may begin with
+/// the block's last slot.
+#[repr(C)]
+struct Group<T> {
+    values: [Value<T>; GROUP],
+    states: [AtomicU8; GROUP],
+}
+
+/// How many slots have their states side by side.
+pub(crate) const GROUP: usize = 8;
+
+/// The shape of a block for events of this type: sizes and distances, in bytes.
+///
+/// ```text
+///  last slot          slot 1   slot 0   header   a word   the block's address
+///  ────────── ... ─── groups ──────────┴────────┴────────┘
+/// ```
+///
+/// A word names a block by the address where it ends, which is aligned; slots lie downwards from
+/// there. So a slot is found by what a [`Position`](crate::position::Position) counts, whatever the
+/// block's size, and yet the slots are used upwards, as the last one is the first: processors fetch
+/// ahead what is used upwards.
+pub(crate) struct Shape<T>(PhantomData<T>);
+
+impl<T> Shape<T> {
+    /// How far below the block's address the header begins, and the slots end. Some allocators keep
+    /// a word beside each allocation: there is room for it, so that no multiple of the alignment is
+    /// left by a word.
+    pub(crate) const HEADER_BELOW: usize =
+        (size_of::<Header>() + size_of::<usize>()).next_multiple_of(align_of::<Group<T>>());
+
+    /// The size of a block with that many slots: from the last one's value.
+    const fn size(slots: usize) -> usize {
+        let rest = match slots % GROUP {
+            0 => 0,
+            some => size_of::<Group<T>>() - (GROUP - some) * size_of::<Value<T>>(),
+        };
+        Self::HEADER_BELOW + slots / GROUP * size_of::<Group<T>>() + rest - size_of::<usize>()
+    }
+
+    /// How many slots fit into `bytes` with their header: at least `min`, and then as many as their
+    /// memory has room for; at most `max`.
+    pub(crate) const fn slots_in(bytes: usize, min: usize, max: usize) -> usize {
+        let least = Self::padded_size(min);
+        let room = if bytes > least { bytes } else { least };
+        let mut slots = min;
+        while slots < max && Self::size(slots + 1) <= room {
+            slots += 1;
+        }
+        slots
+    }
+
+    /// At least the header's.
+    const fn align(slots: usize) -> usize {
+        let (for_words, for_events) = (block_align(slots), align_of::<Group<T>>());
+        if for_words > for_events {
+            for_words
+        } else {
+            for_events
+        }
+    }
+
+    /// How far below its address the block's memory begins.
+    const fn extent(slots: usize) -> usize {
+        (Self::size(slots) + size_of::<usize>()).next_multiple_of(Self::align(slots))
+    }
+
+    /// The size of the block's memory.
+    const fn padded_size(slots: usize) -> usize {
+        Self::extent(slots) - size_of::<usize>()
+    }
+
+    pub(crate) fn layout(slots: usize) -> Layout {
+        Layout::from_size_align(Self::padded_size(slots), Self::align(slots))
+            .expect("a few slots fit the address space")
+    }
+
+    /// How far above the beginning of its memory the block's header is.
+    pub(crate) const fn header_at(slots: usize) -> usize {
+        Self::extent(slots) - Self::HEADER_BELOW
+    }
+
+    /// How far below the header the state of slot `index` is.
+    pub(crate) const fn state_below(index: usize) -> usize {
+        let within = offset_of!(Group<T>, states) + index % GROUP * size_of::<AtomicU8>();
+        Self::group_below(index) - within
+    }
+
+    /// How far below the header the value of slot `index` is.
+    pub(crate) const fn value_below(index: usize) -> usize {
+        Self::group_below(index) - (GROUP - 1 - index % GROUP) * size_of::<Value<T>>()
+    }
+
+    /// How far below the header the group of slot `index` begins, or would.
+    const fn group_below(index: usize) -> usize {
+        (index / GROUP + 1) * size_of::<Group<T>>()
+    }
+}
