@@ -12,6 +12,7 @@ use super::pace::Pace;
 use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
+use crate::at_hand::AtHand;
 use crate::closed::ReopenError;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
@@ -62,18 +63,25 @@ impl<T: Send> Receiver<T> {
     /// [`EventQueue::pop`](crate::EventQueue::pop).
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
+        if let Some(event) = self.at_hand() {
+            // SAFETY: found just now.
+            return Some(unsafe { event.take() });
+        }
+        self.pop_after_pause()
+    }
+
+    /// The oldest event, if to find it takes no look at the tail; to be taken at once.
+    #[inline]
+    fn at_hand(&mut self) -> Option<AtHand<'_, T, true>> {
         let Shared {
             consumer,
             producers,
             ..
         } = &*self.shared;
-        // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        if let Some(event) = unsafe { consumer.at_hand(producers) } {
-            self.pace.took(1);
-            // SAFETY: found just now.
-            return Some(unsafe { event.take() });
-        }
-        self.pop_after_pause()
+        // SAFETY: there is one receiver, borrowed exclusively for as long as what this returns.
+        let event = unsafe { consumer.at_hand(producers) }?;
+        self.pace.took(1);
+        Some(event)
     }
 
     /// The rest of `pop`, if no event is at hand.
@@ -114,7 +122,12 @@ impl<T: Send> Receiver<T> {
     /// [`reopen`](Self::reopen) and [`sender`](Self::sender) begin anew.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, RecvError> {
-        match self.pop() {
+        // Not by `pop`: to make a `Result` of an `Option` is a copy of the event.
+        if let Some(event) = self.at_hand() {
+            // SAFETY: found just now.
+            return Ok(unsafe { event.take() });
+        }
+        match self.pop_after_pause() {
             Some(event) => Ok(event),
             None if self.shared.is_over() => Err(RecvError::Disconnected),
             None => Err(RecvError::Empty),
