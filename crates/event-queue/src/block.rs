@@ -64,7 +64,7 @@ impl<T> Block<T> {
     }
 
     /// # Safety
-    /// The block is live, and has a slot `index`.
+    /// The block is live, and has a slot `index`, or another one of that group.
     unsafe fn state(self, index: usize) -> *mut AtomicU8 {
         let header = self.header.as_ptr();
         // SAFETY: within the block's memory (contract), whose provenance the pointer has: a group
@@ -73,7 +73,7 @@ impl<T> Block<T> {
     }
 
     /// # Safety
-    /// As for `state`.
+    /// The block is live, and has a slot `index`.
     unsafe fn value(self, index: usize) -> *mut Value<T> {
         let header = self.header.as_ptr();
         // SAFETY: as above; the last group reaches down to its last slot.
@@ -184,17 +184,17 @@ impl<T> Block<T> {
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
-    /// Makes all slots claimable, a group at a time: the stores go to different lines, and none of
-    /// them waits for another.
+    /// Makes all slots claimable, upwards in memory, a group at a time: the stores go to different
+    /// lines, and none of them waits for another.
     ///
     /// # Safety
     /// The block is live, and the caller's alone; it has that many slots.
     unsafe fn empty(self, slots: usize) {
-        for group in (0..slots).step_by(GROUP) {
+        for first in (0..slots).step_by(GROUP).rev() {
             // SAFETY: the block is this thread's alone (contract), and large enough for the states
             // of all groups.
             unsafe {
-                self.state(group)
+                self.state(first + GROUP - 1)
                     .cast::<[AtomicU8; GROUP]>()
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
             }
@@ -248,8 +248,9 @@ impl<T> Block<T> {
     pub(crate) unsafe fn begin(memory: NonNull<u8>, slots: usize) -> Self {
         // SAFETY: the memory is this thread's alone, and large and aligned enough (contract, here
         // and below).
+        let header = unsafe { memory.byte_add(Shape::<T>::header_at(slots)) }.cast();
         let block = Self {
-            header: unsafe { memory.byte_add(Shape::<T>::header_at(slots)) }.cast(),
+            header,
             events: PhantomData,
         };
         // SAFETY: as above.

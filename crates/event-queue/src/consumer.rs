@@ -6,7 +6,6 @@ use core::marker::PhantomData;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::drop_each;
 
-use crate::at_hand::AtHand;
 use crate::block::Block;
 use crate::closed::ReopenError;
 use crate::content::{Content, Full};
@@ -94,10 +93,7 @@ impl<T, const ALL_WIDE: bool> Consumer<T, ALL_WIDE> {
         let holes = unsafe { self.has_holes() };
         // SAFETY: as above; the limit was acquired, and there is no pass.
         if !holes && let Some(event) = unsafe { self.find_only(head, limit) } {
-            let moved = Moved {
-                head: &self.head,
-                to: limit,
-            };
+            let moved = self.head.moved(limit);
             // SAFETY: found just now, and taken once: if the sink panics, `moved` moves the head.
             sink(unsafe { event.take() });
             core::mem::forget(moved);
@@ -175,7 +171,7 @@ impl<T, const ALL_WIDE: bool> Consumer<T, ALL_WIDE> {
 
     pub(crate) unsafe fn pop(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
         // SAFETY: as ours.
-        match unsafe { self.at_hand(producers) } {
+        match unsafe { self.at_hand() } {
             // SAFETY: found just now.
             Some(event) => Some(unsafe { event.take() }),
             // SAFETY: as ours.
@@ -183,38 +179,64 @@ impl<T, const ALL_WIDE: bool> Consumer<T, ALL_WIDE> {
         }
     }
 
-    /// The oldest event, if no slot behind the head is emptied and the head's slot is full; the
-    /// caller must take it before its next call. This reads no word that producers write, but the
-    /// slot.
+    /// The oldest event, if no slot behind the head is emptied, the head's slot is full, and it is
+    /// not its block's last; the caller must take it before its next call. This reads no word that
+    /// producers write, but the slot.
     #[inline]
-    pub(crate) unsafe fn at_hand<'a>(
-        &'a self,
-        producers: &'a Producers<T, ALL_WIDE>,
-    ) -> Option<AtHand<'a, T, ALL_WIDE>> {
+    pub(crate) unsafe fn at_hand(&self) -> Option<Full<T>> {
+        let head = self.head();
         // SAFETY: the caller is the only consumer (contract, here and below).
-        let mut pass = Pass::new(self.head(), unsafe { self.has_holes() });
-        // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
-        let event = unsafe { pass.follow() }?;
-        let end = pass.at();
-        self.head.set(end);
-        Some(AtHand::new(&self.head, producers, event, end))
+        if head.left() <= 1 || unsafe { self.has_holes() } {
+            return None;
+        }
+        let next = head.next();
+        // SAFETY: the head's block is live, and was acquired when the head came there; no slot from
+        // the head on is emptied.
+        match unsafe { Block::<T>::at(next.block()).look(next.left()) } {
+            Content::Event(event) => {
+                self.head.set(next);
+                Some(event)
+            }
+            _ => None,
+        }
     }
 
-    /// Goes on with the kept pass; when that is over, makes one more.
     #[cold]
-    pub(crate) unsafe fn pop_in_pass(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
+    unsafe fn pop_in_pass(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
+        // SAFETY: as ours; in this order.
+        unsafe {
+            self.pop_in_kept_pass(producers)
+                .or_else(|| self.pop_in_new_pass(producers))
+        }
+    }
+
+    /// Goes on with the kept pass, in its place: all events that come behind a push that is under
+    /// way are taken so.
+    pub(crate) unsafe fn pop_in_kept_pass(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
         // SAFETY: the caller is the only consumer (contract, here and below); each call keeps its
         // pass or ends it, so this is the newest.
-        if let Some(mut pass) = unsafe { self.kept() } {
+        let (event, at, head) = self.pass.with_mut(|pass| unsafe {
+            let pass = (*pass).as_deref_mut()?;
+            Some((pass.next(producers), pass.at(), pass.head()))
+        })?;
+        // SAFETY: found just now.
+        let event = event.map(|event| unsafe { event.take() });
+        if head == at {
+            // Its hole is filled, and it may be over.
             // SAFETY: as above.
-            let event = unsafe { pass.next(producers).map(|event| event.take()) };
-            // SAFETY: as above.
-            unsafe { self.keep(&pass, producers) };
-            if event.is_some() {
-                return event;
+            if let Some(pass) = unsafe { self.kept() } {
+                // SAFETY: as above.
+                unsafe { self.keep(&pass, producers) };
             }
+        } else if head != self.head() {
+            self.head.set(head);
         }
-        // SAFETY: as above.
+        event
+    }
+
+    /// Makes one more pass, where the kept one, if there is one, is over.
+    pub(crate) unsafe fn pop_in_new_pass(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
+        // SAFETY: the caller is the only consumer (contract, here and below).
         let mut pass = Pass::new(self.head(), unsafe { self.has_holes() });
         let limit = producers.snapshot();
         if pass.at() == limit {
@@ -369,17 +391,5 @@ impl<T, const ALL_WIDE: bool> Drop for Drain<'_, T, ALL_WIDE> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
         unsafe { self.consumer.keep(&self.pass, self.producers) };
-    }
-}
-
-/// An event that is being moved out. If the sink panics, the drop stores that the event is gone.
-struct Moved<'a, const ALL_WIDE: bool> {
-    head: &'a Head<ALL_WIDE>,
-    to: Position<ALL_WIDE>,
-}
-
-impl<const ALL_WIDE: bool> Drop for Moved<'_, ALL_WIDE> {
-    fn drop(&mut self) {
-        self.head.set(self.to);
     }
 }

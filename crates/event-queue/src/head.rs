@@ -30,6 +30,11 @@ impl<const ALL_WIDE: bool> Head<ALL_WIDE> {
         self.word.store(head.to_word(), Ordering::Relaxed);
     }
 
+    /// Goes to `to` when what this returns is dropped: also if a sink panics.
+    pub(crate) const fn moved(&self, to: Position<ALL_WIDE>) -> Moved<'_, ALL_WIDE> {
+        Moved { head: self, to }
+    }
+
     /// Makes the slots before `end` claimable again, in place, if all of them are emptied and `end`
     /// is still the tail. So a short queue stays in one block and does not allocate.
     ///
@@ -55,5 +60,17 @@ impl<const ALL_WIDE: bool> Head<ALL_WIDE> {
         if producers.rewind(end, start) {
             self.set(start);
         }
+    }
+}
+
+/// An event that is being moved out. If the sink panics, the drop stores that the event is gone.
+pub(crate) struct Moved<'a, const ALL_WIDE: bool> {
+    head: &'a Head<ALL_WIDE>,
+    to: Position<ALL_WIDE>,
+}
+
+impl<const ALL_WIDE: bool> Drop for Moved<'_, ALL_WIDE> {
+    fn drop(&mut self) {
+        self.head.set(self.to);
     }
 }

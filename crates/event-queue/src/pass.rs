@@ -68,33 +68,6 @@ impl<const ALL_WIDE: bool> Pass<ALL_WIDE> {
         self.limit = limit;
     }
 
-    /// The oldest slot, if that is full and in the pass's block; the caller must empty it before it
-    /// goes on. It needs no limit, because it passes over nothing.
-    ///
-    /// # Safety
-    /// The caller is the consumer, and no other pass has moved since this one began.
-    #[inline]
-    pub(crate) unsafe fn follow<T>(&mut self) -> Option<Full<T>> {
-        if self.holes.is_some() {
-            return None;
-        }
-        while self.at.left() > 0 {
-            let next = self.at.next();
-            // SAFETY: the head's block is live, and acquired: only a pass with a limit moves the
-            // head to another block. The caller is the consumer, and no slot from the head on is
-            // emptied.
-            let content = unsafe { Block::<T>::at(next.block()).look(next.left()) };
-            if let Content::Empty = content {
-                return None;
-            }
-            self.at = next;
-            if let Content::Event(event) = content {
-                return Some(event);
-            }
-        }
-        None
-    }
-
     /// The next full slot, which the caller must empty before it goes on.
     ///
     /// # Safety

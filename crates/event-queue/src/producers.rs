@@ -87,20 +87,39 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        // A life that is over does not come back, so there is no need to cancel a slot. An earlier
-        // generation than the caller's says nothing: the load may be old.
-        let now = self.generation();
-        if now != generation && is_later(now, generation) {
-            return Err(PushError::Stale(event));
+        match self.claim_in(generation) {
+            Ok(place) => self.fill_in(generation, place, event),
+            Err(lost) => self.push_slowly(generation, event, lost),
         }
-        let Some(place) = self.claim() else {
-            return Err(PushError::Closed(event));
-        };
+    }
+
+    /// Claims the next slot, as [`claim_at_once`](Self::claim_at_once), if the life is that one,
+    /// which [`fill_in`](Self::fill_in) must ask again.
+    #[inline]
+    pub(crate) fn claim_in(
+        &self,
+        generation: u32,
+    ) -> Result<Position<ALL_WIDE>, Option<Tail<ALL_WIDE>>> {
+        if self.generation() == generation {
+            self.claim_at_once()
+        } else {
+            Err(None)
+        }
+    }
+
+    /// Ends a push into a slot that was claimed just now.
+    #[inline]
+    pub(crate) fn fill_in(
+        &self,
+        generation: u32,
+        place: Position<ALL_WIDE>,
+        event: T,
+    ) -> Result<(), PushError<T>> {
         // Now the answer is final: a life ends only when every slot that was claimed in it is
         // emptied, and this one is not even filled.
         let (block, index) = (Block::at(place.block()), place.left() - 1);
         if self.generation() != generation {
-            // SAFETY: `claim` gave us the slot.
+            // SAFETY: the slot is ours by its claim.
             unsafe { block.cancel(index) };
             return Err(PushError::Stale(event));
         }
@@ -109,27 +128,64 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         Ok(())
     }
 
-    /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
-    #[inline]
-    pub(crate) fn claim(&self) -> Option<Position<ALL_WIDE>> {
-        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
-        // claim does not rely on it: its own RMW acquires.
-        let tail = Tail::from_word(self.tail.load(Ordering::Acquire));
-        if tail.closed || tail.next.left() == 0 {
-            return self.claim_slowly(tail, false);
+    /// The rest of `push_in`, if `claim_in` gave no slot.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_slowly(
+        &self,
+        generation: u32,
+        event: T,
+        lost: Option<Tail<ALL_WIDE>>,
+    ) -> Result<(), PushError<T>> {
+        // A life that is over does not come back, so there is no need to cancel a slot. An earlier
+        // generation than the caller's says nothing: the load may be old.
+        let now = self.generation();
+        if now != generation && is_later(now, generation) {
+            return Err(PushError::Stale(event));
         }
-        match self.advance(tail, tail.next.next()) {
-            Ok(()) => Some(tail.next),
-            Err(now) => self.claim_slowly(now, true),
+        match self.claim_slowly(lost) {
+            Some(place) => self.fill_in(generation, place, event),
+            None => Err(PushError::Closed(event)),
         }
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: it was lost. Out of
-    /// line, so that a push that wins at once needs few registers.
+    /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    #[inline]
+    pub(crate) fn claim(&self) -> Option<Position<ALL_WIDE>> {
+        match self.claim_at_once() {
+            Ok(place) => Some(place),
+            Err(lost) => self.claim_slowly(lost),
+        }
+    }
+
+    /// Claims the next slot, which comes after the place returned, if one compare-exchange is
+    /// enough. An error has the word of a compare-exchange that was lost.
+    #[inline]
+    fn claim_at_once(&self) -> Result<Position<ALL_WIDE>, Option<Tail<ALL_WIDE>>> {
+        let tail = self.tail_after_close();
+        if tail.closed || tail.next.left() == 0 {
+            return Err(None);
+        }
+        self.advance(tail, tail.next.next()).map_err(Some)?;
+        Ok(tail.next)
+    }
+
+    /// The tail. A push that it refuses comes after the close.
+    #[inline]
+    fn tail_after_close(&self) -> Tail<ALL_WIDE> {
+        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
+        // claim does not rely on it: its own RMW acquires.
+        Tail::from_word(self.tail.load(Ordering::Acquire))
+    }
+
+    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: what `claim_at_once`
+    /// says. Out of line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(&self, mut tail: Tail<ALL_WIDE>, mut lost: bool) -> Option<Position<ALL_WIDE>> {
+    fn claim_slowly(&self, lost: Option<Tail<ALL_WIDE>>) -> Option<Position<ALL_WIDE>> {
         let mut backoff = Backoff::new();
+        let mut tail = lost.unwrap_or_else(|| self.tail_after_close());
+        let mut lost = lost.is_some();
         loop {
             if lost {
                 backoff.lost();

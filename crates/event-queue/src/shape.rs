@@ -115,13 +115,18 @@ impl<T> Shape<T> {
 
     /// How far below the header the state of slot `index` is.
     pub(crate) const fn state_below(index: usize) -> usize {
-        let within = offset_of!(Group<T>, states) + index % GROUP * size_of::<AtomicU8>();
-        Self::group_below(index) - within
+        let before = offset_of!(Group<T>, states) + Self::place(index) * size_of::<AtomicU8>();
+        Self::group_below(index) - before
     }
 
     /// How far below the header the value of slot `index` is.
     pub(crate) const fn value_below(index: usize) -> usize {
-        Self::group_below(index) - (GROUP - 1 - index % GROUP) * size_of::<Value<T>>()
+        Self::group_below(index) - Self::place(index) * size_of::<Value<T>>()
+    }
+
+    /// Which slot of its group slot `index` is, upwards.
+    const fn place(index: usize) -> usize {
+        GROUP - 1 - index % GROUP
     }
 
     /// How far below the header the group of slot `index` begins, or would.

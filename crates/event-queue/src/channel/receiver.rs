@@ -12,8 +12,8 @@ use super::pace::Pace;
 use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
-use crate::at_hand::AtHand;
 use crate::closed::ReopenError;
+use crate::content::Full;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
 /// it.
@@ -72,14 +72,9 @@ impl<T: Send> Receiver<T> {
 
     /// The oldest event, if to find it takes no look at the tail; to be taken at once.
     #[inline]
-    fn at_hand(&mut self) -> Option<AtHand<'_, T, true>> {
-        let Shared {
-            consumer,
-            producers,
-            ..
-        } = &*self.shared;
-        // SAFETY: there is one receiver, borrowed exclusively for as long as what this returns.
-        let event = unsafe { consumer.at_hand(producers) }?;
+    fn at_hand(&mut self) -> Option<Full<T>> {
+        // SAFETY: there is one receiver, borrowed exclusively until this returns.
+        let event = unsafe { self.shared.consumer.at_hand() }?;
         self.pace.took(1);
         Some(event)
     }
@@ -93,23 +88,35 @@ impl<T: Send> Receiver<T> {
             producers,
             ..
         } = &*self.shared;
+        // SAFETY: as in `at_hand`, here and below.
+        if let Some(event) = unsafe { consumer.pop_in_kept_pass(producers) } {
+            self.pace.took(1);
+            return Some(event);
+        }
         // At a block's end the next event may be there; to see it, one has to ask the tail.
-        if consumer.head().left() > 0 {
-            let pauses = self.pace.caught_up(Self::PAUSES_PER_EVENT);
-            if pauses > 0 {
-                hint::linger(pauses);
-                // SAFETY: as in `pop`.
-                if let Some(event) = unsafe { consumer.at_hand(producers) } {
-                    self.pace.took(1);
-                    // SAFETY: found just now.
-                    return Some(unsafe { event.take() });
-                }
-                self.pace.in_vain();
+        let pauses = match consumer.head().left() {
+            0 | 1 => 0,
+            _ => self.pace.caught_up(Self::PAUSES_PER_EVENT),
+        };
+        if pauses > 0 {
+            hint::linger(pauses);
+            if let Some(event) = self.at_hand() {
+                // SAFETY: found just now.
+                return Some(unsafe { event.take() });
             }
         }
-        // SAFETY: as in `pop`.
-        let event = unsafe { consumer.pop_in_pass(producers) };
-        self.pace.took(usize::from(event.is_some()));
+        let Shared {
+            consumer,
+            producers,
+            ..
+        } = &*self.shared;
+        // SAFETY: as above; the kept pass is over.
+        let event = unsafe { consumer.pop_in_new_pass(producers) };
+        if event.is_some() {
+            self.pace.took(1);
+        } else if pauses > 0 {
+            self.pace.in_vain();
+        }
         event
     }
 

@@ -6,6 +6,7 @@ use filch_sync::Arc;
 
 use super::shared::Shared;
 use crate::closed::PushError;
+use crate::position::Tail;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
 pub struct Sender<T> {
@@ -30,11 +31,31 @@ impl<T: Send> Sender<T> {
     /// If the receiver's waker panics, and with that panic. The event is in the queue.
     #[inline]
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
-        self.shared.producers.push_in(self.generation, event)?;
+        let producers = &self.shared.producers;
+        match producers.claim_in(self.generation) {
+            Ok(place) => producers.fill_in(self.generation, place, event)?,
+            Err(lost) => return self.push_slowly(event, lost),
+        }
+        self.wake_receiver();
+        Ok(())
+    }
+
+    /// The rest of `push`, if the first claim gave no slot: all of it, so that a push that wins at
+    /// once keeps no register for it.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly(&self, event: T, lost: Option<Tail<true>>) -> Result<(), PushError<T>> {
+        let producers = &self.shared.producers;
+        producers.push_slowly(self.generation, event, lost)?;
+        self.wake_receiver();
+        Ok(())
+    }
+
+    #[inline]
+    fn wake_receiver(&self) {
         if self.shared.sleeper.is_asleep() {
             self.shared.sleeper.wake();
         }
-        Ok(())
     }
 
     /// The number of the life for which this sender was made. Wait-free.
