@@ -70,11 +70,13 @@ const BYTES: usize = 2040;
 
 /// The sizes of a channel, whose two ends are on different cores. There are few channels, so the
 /// first block may be large, too: if it is used again and again, one rewind serves some two hundred
-/// events, and not ten.
+/// events, and not ten. A later one is larger where an event takes more than a cache line: the
+/// allocator takes a good part of what a backlog of these costs.
 pub(crate) const fn sizes_of_channel<T>() -> Sizes {
+    let later = if size_of::<T>() > 64 { 16_376 } else { 4088 };
     Sizes {
         first: Shape::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
-        ..sizes::<T>(4088, 31)
+        ..sizes::<T>(later, 31)
     }
 }
 
@@ -325,8 +327,10 @@ mod tests {
         assert_eq!(slots::<u64>(), (224, 451));
         assert_eq!(slots::<()>(), (255, 511));
         assert_eq!(slots::<[u64; 100]>(), (7, 33));
-        // One slot more would take a byte more than 4088.
-        assert_eq!(slots::<[u8; 115]>(), (17, 34));
+        assert_eq!(slots::<[u64; 32]>(), (7, 63));
+        assert_eq!(slots::<[u64; 8]>(), (31, 62));
+        // One slot more would take a byte more than 16 376.
+        assert_eq!(slots::<[u8; 243]>(), (8, 66));
     }
 
     #[test]
