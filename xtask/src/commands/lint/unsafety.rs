@@ -30,7 +30,6 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     (
         "crates/event-queue/src",
         &[
-            "at_hand.rs",
             "block.rs",
             "channel/receiver.rs",
             "channel/shared.rs",
