@@ -134,3 +134,36 @@ impl<T> Shape<T> {
         (index / GROUP + 1) * size_of::<Group<T>>()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Shape;
+
+    /// Slots are used from the last to the first.
+    fn is_used_upwards<T>(slots: usize) {
+        let memory = Shape::<T>::header_at(slots);
+        assert!(Shape::<T>::value_below(slots - 1) <= memory);
+        for index in 1..slots {
+            let (earlier, later) = (
+                Shape::<T>::value_below(index),
+                Shape::<T>::value_below(index - 1),
+            );
+            assert!(earlier >= later + size_of::<T>(), "slot {index}");
+            assert_eq!(earlier % align_of::<T>(), 0);
+            assert_ne!(
+                Shape::<T>::state_below(index),
+                Shape::<T>::state_below(index - 1)
+            );
+        }
+    }
+
+    #[test]
+    fn slots_are_used_upwards_and_lie_in_the_memory() {
+        for slots in [1, 3, 7, 8, 9, 31, 511] {
+            is_used_upwards::<u8>(slots);
+            is_used_upwards::<u64>(slots);
+            is_used_upwards::<[u8; 243]>(slots);
+            is_used_upwards::<u128>(slots);
+        }
+    }
+}
