@@ -69,7 +69,7 @@ impl<T> Block<T> {
         let header = self.header.as_ptr();
         // SAFETY: within the block's memory (contract), whose provenance the pointer has: a group
         // has all its states, also if it is the last one. No reference is made.
-        unsafe { header.byte_sub(Shape::<T>::state_below(index)).cast() }
+        unsafe { header.byte_offset(Shape::<T>::state_at(index)).cast() }
     }
 
     /// # Safety
@@ -77,7 +77,7 @@ impl<T> Block<T> {
     unsafe fn value(self, index: usize) -> *mut Value<T> {
         let header = self.header.as_ptr();
         // SAFETY: as above; the last group reaches down to its last slot.
-        unsafe { header.byte_sub(Shape::<T>::value_below(index)).cast() }
+        unsafe { header.byte_offset(Shape::<T>::value_at(index)).cast() }
     }
 
     /// How many slots the block has.

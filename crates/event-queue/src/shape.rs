@@ -113,25 +113,31 @@ impl<T> Shape<T> {
         Self::extent(slots) - Self::HEADER_BELOW
     }
 
-    /// How far below the header the state of slot `index` is.
-    pub(crate) const fn state_below(index: usize) -> usize {
-        let before = offset_of!(Group<T>, states) + Self::place(index) * size_of::<AtomicU8>();
-        Self::group_below(index) - before
+    /// Where the state of slot `index` is, from the header.
+    pub(crate) const fn state_at(index: usize) -> isize {
+        let states = offset_of!(Group<T>, states) + Self::place(index) * size_of::<AtomicU8>();
+        Self::group_at(index) + states.cast_signed()
     }
 
-    /// How far below the header the value of slot `index` is.
-    pub(crate) const fn value_below(index: usize) -> usize {
-        Self::group_below(index) - Self::place(index) * size_of::<Value<T>>()
+    /// Where the value of slot `index` is, from the header.
+    pub(crate) const fn value_at(index: usize) -> isize {
+        let values = offset_of!(Group<T>, values) + Self::place(index) * size_of::<Value<T>>();
+        Self::group_at(index) + values.cast_signed()
+    }
+
+    /// Where the group of slot `index` begins, or would, from the header.
+    const fn group_at(index: usize) -> isize {
+        (Self::upwards(index) >> GROUP.ilog2()) * size_of::<Group<T>>().cast_signed()
     }
 
     /// Which slot of its group slot `index` is, upwards.
     const fn place(index: usize) -> usize {
-        GROUP - 1 - index % GROUP
+        Self::upwards(index).cast_unsigned() % GROUP
     }
 
-    /// How far below the header the group of slot `index` begins, or would.
-    const fn group_below(index: usize) -> usize {
-        (index / GROUP + 1) * size_of::<Group<T>>()
+    /// What slot `index` is called if the header is at 0: slot 0, which lies just below, -1.
+    const fn upwards(index: usize) -> isize {
+        !index.cast_signed()
     }
 }
 
@@ -141,19 +147,16 @@ mod tests {
 
     /// Slots are used from the last to the first.
     fn is_used_upwards<T>(slots: usize) {
-        let memory = Shape::<T>::header_at(slots);
-        assert!(Shape::<T>::value_below(slots - 1) <= memory);
+        let memory = Shape::<T>::header_at(slots).cast_signed();
+        assert!(Shape::<T>::value_at(slots - 1) >= -memory);
         for index in 1..slots {
-            let (earlier, later) = (
-                Shape::<T>::value_below(index),
-                Shape::<T>::value_below(index - 1),
+            let (earlier, later) = (Shape::<T>::value_at(index), Shape::<T>::value_at(index - 1));
+            assert!(
+                later >= earlier + size_of::<T>().cast_signed(),
+                "slot {index}"
             );
-            assert!(earlier >= later + size_of::<T>(), "slot {index}");
-            assert_eq!(earlier % align_of::<T>(), 0);
-            assert_ne!(
-                Shape::<T>::state_below(index),
-                Shape::<T>::state_below(index - 1)
-            );
+            assert_eq!(earlier % align_of::<T>().cast_signed(), 0);
+            assert_ne!(Shape::<T>::state_at(index), Shape::<T>::state_at(index - 1));
         }
     }
 
