@@ -137,16 +137,27 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         event: T,
         lost: Option<Tail<ALL_WIDE>>,
     ) -> Result<(), PushError<T>> {
+        match self.claim_slowly_in(generation, lost) {
+            Ok(place) => self.fill_in(generation, place, event),
+            Err(refused) => Err(refused.with(event)),
+        }
+    }
+
+    /// The rest of `claim_in`, if that gave no slot.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn claim_slowly_in(
+        &self,
+        generation: u32,
+        lost: Option<Tail<ALL_WIDE>>,
+    ) -> Result<Position<ALL_WIDE>, PushError<()>> {
         // A life that is over does not come back, so there is no need to cancel a slot. An earlier
         // generation than the caller's says nothing: the load may be old.
         let now = self.generation();
         if now != generation && is_later(now, generation) {
-            return Err(PushError::Stale(event));
+            return Err(PushError::Stale(()));
         }
-        match self.claim_slowly(lost) {
-            Some(place) => self.fill_in(generation, place, event),
-            None => Err(PushError::Closed(event)),
-        }
+        self.claim_slowly(lost).ok_or(PushError::Closed(()))
     }
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.

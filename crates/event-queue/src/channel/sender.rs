@@ -32,16 +32,26 @@ impl<T: Send> Sender<T> {
     #[inline]
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
         let producers = &self.shared.producers;
-        match producers.claim_in(self.generation) {
-            Ok(place) => producers.fill_in(self.generation, place, event)?,
-            Err(lost) => return self.push_slowly(event, lost),
-        }
+        let place = match producers.claim_in(self.generation) {
+            Ok(place) => place,
+            Err(lost) if Self::IN_REGISTERS => return self.push_slowly(event, lost),
+            Err(lost) => match producers.claim_slowly_in(self.generation, lost) {
+                Ok(place) => place,
+                Err(refused) => return Err(refused.with(event)),
+            },
+        };
+        producers.fill_in(self.generation, place, event)?;
         self.wake_receiver();
         Ok(())
     }
 
-    /// The rest of `push`, if the first claim gave no slot: all of it, so that a push that wins at
-    /// once keeps no register for it.
+    /// Whether an event goes to a function in registers. Then one call does all the rest of a push
+    /// that does not win at once, and a push that does saves no register for it. A larger event
+    /// would have to be in memory for that call: so it would be made there, and copied to its slot,
+    /// where it is made in its slot now.
+    const IN_REGISTERS: bool = size_of::<T>() <= 2 * size_of::<usize>();
+
+    /// The rest of `push`, if the first claim gave no slot.
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, event: T, lost: Option<Tail<true>>) -> Result<(), PushError<T>> {
