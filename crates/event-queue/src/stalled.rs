@@ -354,3 +354,24 @@ proptest! {
         queue.end();
     }
 }
+
+#[test]
+fn the_head_leaves_a_block_with_the_kept_pass() {
+    let mut queue = Queue::new(Sizes {
+        first: 2,
+        second: None,
+        later: 3,
+    });
+    (0..3).for_each(|_| queue.stall());
+    queue.push();
+    queue.pop();
+    queue.push();
+    // The oldest slot. With it begins a pass that is kept before the first block's last slot.
+    queue.fill(0, false);
+    queue.pop();
+    queue.fill(0, true);
+    queue.pop();
+    let (head, tail) = (queue.consumer.head(), queue.producers.tail().next);
+    assert_eq!(head.block(), tail.block());
+    queue.end();
+}
