@@ -190,11 +190,11 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and the caller's alone; it has that many slots.
     unsafe fn empty(self, slots: usize) {
-        for first in (0..slots).step_by(GROUP).rev() {
+        for group in (0..slots.div_ceil(GROUP)).rev() {
             // SAFETY: the block is this thread's alone (contract), and large enough for the states
             // of all groups.
             unsafe {
-                self.state(first + GROUP - 1)
+                self.state(group * GROUP + GROUP - 1)
                     .cast::<[AtomicU8; GROUP]>()
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
             }

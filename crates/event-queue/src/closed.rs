@@ -48,16 +48,6 @@ impl<T> PushError<T> {
     }
 }
 
-impl PushError<()> {
-    /// The same, with the event that was not pushed.
-    pub(crate) fn with<T>(self, event: T) -> PushError<T> {
-        match self {
-            Self::Closed(()) => PushError::Closed(event),
-            Self::Stale(()) => PushError::Stale(event),
-        }
-    }
-}
-
 impl<T> fmt::Debug for PushError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -87,9 +87,36 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        match self.claim_in(generation) {
-            Ok(place) => self.fill_in(generation, place, event),
-            Err(lost) => self.push_slowly(generation, event, lost),
+        self.push_by(|| self.claim(), generation, event)
+    }
+
+    /// `push_in`, after a claim that gave no slot: [`claim_in`](Self::claim_in)'s error says why.
+    #[inline]
+    pub(crate) fn push_in_slowly(
+        &self,
+        generation: u32,
+        event: T,
+        lost: Option<Tail<ALL_WIDE>>,
+    ) -> Result<(), PushError<T>> {
+        self.push_by(|| self.claim_slowly(lost), generation, event)
+    }
+
+    #[inline]
+    fn push_by(
+        &self,
+        claim: impl FnOnce() -> Option<Position<ALL_WIDE>>,
+        generation: u32,
+        event: T,
+    ) -> Result<(), PushError<T>> {
+        // A life that is over does not come back, so there is no need to cancel a slot. An earlier
+        // generation than the caller's says nothing: the load may be old.
+        let now = self.generation();
+        if now != generation && is_later(now, generation) {
+            return Err(PushError::Stale(event));
+        }
+        match claim() {
+            Some(place) => self.fill_in(generation, place, event),
+            None => Err(PushError::Closed(event)),
         }
     }
 
@@ -126,38 +153,6 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         // SAFETY: as above.
         unsafe { block.fill(index, event) };
         Ok(())
-    }
-
-    /// The rest of `push_in`, if `claim_in` gave no slot.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn push_slowly(
-        &self,
-        generation: u32,
-        event: T,
-        lost: Option<Tail<ALL_WIDE>>,
-    ) -> Result<(), PushError<T>> {
-        match self.claim_slowly_in(generation, lost) {
-            Ok(place) => self.fill_in(generation, place, event),
-            Err(refused) => Err(refused.with(event)),
-        }
-    }
-
-    /// The rest of `claim_in`, if that gave no slot.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn claim_slowly_in(
-        &self,
-        generation: u32,
-        lost: Option<Tail<ALL_WIDE>>,
-    ) -> Result<Position<ALL_WIDE>, PushError<()>> {
-        // A life that is over does not come back, so there is no need to cancel a slot. An earlier
-        // generation than the caller's says nothing: the load may be old.
-        let now = self.generation();
-        if now != generation && is_later(now, generation) {
-            return Err(PushError::Stale(()));
-        }
-        self.claim_slowly(lost).ok_or(PushError::Closed(()))
     }
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.

@@ -62,22 +62,20 @@ impl<T> Shape<T> {
     pub(crate) const HEADER_BELOW: usize =
         (size_of::<Header>() + size_of::<usize>()).next_multiple_of(align_of::<Group<T>>());
 
-    /// The size of a block with that many slots: from the last one's value.
-    const fn size(slots: usize) -> usize {
-        let rest = match slots % GROUP {
-            0 => 0,
-            some => size_of::<Group<T>>() - (GROUP - some) * size_of::<Value<T>>(),
-        };
-        Self::HEADER_BELOW + slots / GROUP * size_of::<Group<T>>() + rest - size_of::<usize>()
+    /// How far below the block's address the last one of that many slots begins.
+    const fn reach(slots: usize) -> usize {
+        let groups = slots.div_ceil(GROUP);
+        let missing = groups * GROUP - slots;
+        Self::HEADER_BELOW + groups * size_of::<Group<T>>() - missing * size_of::<Value<T>>()
     }
 
     /// How many slots fit into `bytes` with their header: at least `min`, and then as many as their
     /// memory has room for; at most `max`.
     pub(crate) const fn slots_in(bytes: usize, min: usize, max: usize) -> usize {
-        let least = Self::padded_size(min);
-        let room = if bytes > least { bytes } else { least };
+        let (asked, least) = (bytes + size_of::<usize>(), Self::extent(min));
+        let room = if asked > least { asked } else { least };
         let mut slots = min;
-        while slots < max && Self::size(slots + 1) <= room {
+        while slots < max && Self::reach(slots + 1) <= room {
             slots += 1;
         }
         slots
@@ -95,16 +93,15 @@ impl<T> Shape<T> {
 
     /// How far below its address the block's memory begins.
     const fn extent(slots: usize) -> usize {
-        (Self::size(slots) + size_of::<usize>()).next_multiple_of(Self::align(slots))
+        // The next multiple, without a division: the compiler does not see that an alignment is a
+        // power of two.
+        let mask = Self::align(slots) - 1;
+        (Self::reach(slots) + mask) & !mask
     }
 
-    /// The size of the block's memory.
-    const fn padded_size(slots: usize) -> usize {
-        Self::extent(slots) - size_of::<usize>()
-    }
-
+    /// The layout of a block's memory, which ends a word below its address.
     pub(crate) fn layout(slots: usize) -> Layout {
-        Layout::from_size_align(Self::padded_size(slots), Self::align(slots))
+        Layout::from_size_align(Self::extent(slots) - size_of::<usize>(), Self::align(slots))
             .expect("a few slots fit the address space")
     }
 

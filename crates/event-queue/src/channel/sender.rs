@@ -32,15 +32,14 @@ impl<T: Send> Sender<T> {
     #[inline]
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
         let producers = &self.shared.producers;
-        let place = match producers.claim_in(self.generation) {
-            Ok(place) => place,
-            Err(lost) if Self::IN_REGISTERS => return self.push_slowly(event, lost),
-            Err(lost) => match producers.claim_slowly_in(self.generation, lost) {
-                Ok(place) => place,
-                Err(refused) => return Err(refused.with(event)),
-            },
-        };
-        producers.fill_in(self.generation, place, event)?;
+        if Self::IN_REGISTERS {
+            match producers.claim_in(self.generation) {
+                Ok(place) => producers.fill_in(self.generation, place, event)?,
+                Err(lost) => return self.push_slowly(event, lost),
+            }
+        } else {
+            producers.push_in(self.generation, event)?;
+        }
         self.wake_receiver();
         Ok(())
     }
@@ -56,7 +55,7 @@ impl<T: Send> Sender<T> {
     #[inline(never)]
     fn push_slowly(&self, event: T, lost: Option<Tail<true>>) -> Result<(), PushError<T>> {
         let producers = &self.shared.producers;
-        producers.push_slowly(self.generation, event, lost)?;
+        producers.push_in_slowly(self.generation, event, lost)?;
         self.wake_receiver();
         Ok(())
     }
