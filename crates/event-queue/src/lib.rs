@@ -19,6 +19,7 @@ mod position;
 mod producers;
 mod queue;
 mod shape;
+mod sizes;
 #[cfg(test)]
 mod stalled;
 

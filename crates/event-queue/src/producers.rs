@@ -9,6 +9,7 @@ use crate::block::Block;
 use crate::closed::{Closed, PushError};
 use crate::new_block::NewBlock;
 use crate::position::{MAX_SLOTS, Position, Tail};
+use crate::sizes::Sizes;
 
 /// The words that every push reads, and most write.
 pub(crate) struct Producers<T, const ALL_WIDE: bool = false> {
@@ -29,20 +30,8 @@ pub(crate) struct Producers<T, const ALL_WIDE: bool = false> {
     events: PhantomData<T>,
 }
 
-/// The most slots that a first block may have: the queue keeps the number in a byte.
-pub(crate) const MAX_SLOTS_OF_FIRST: usize = u8::MAX as usize;
-
 /// In `second`: the next block is a later one.
 const HAS_COME: u8 = 0x80;
-
-/// Slots of the first block, of the second, and of each later one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) first: usize,
-    /// `None`: as `later`.
-    pub(crate) second: Option<usize>,
-    pub(crate) later: usize,
-}
 
 /// Whether one generation comes after the other. Out of line: mostly they are the same, and a push
 /// need not know more.

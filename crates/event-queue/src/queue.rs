@@ -1,12 +1,11 @@
-//! The queue for embedding, and the sizes of its blocks.
+//! The queue for embedding.
 
 use core::fmt;
 
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
-use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
-use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
-use crate::shape::Shape;
+use crate::producers::Producers;
+use crate::sizes::Sizes;
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
@@ -53,37 +52,10 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 // SAFETY: as above; the tail arbitrates concurrent pushes, and the consuming methods are unsafe.
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
-/// Slots of the first block, which an idle queue keeps, and of each later one, which has `later`
-/// bytes, so that the block's own share per event is small; and `at_least` slots, so that large
-/// events are not all allocation. A later block has a word less than 2048 or 4096 bytes: some
-/// allocators keep one beside each allocation.
-pub(crate) const fn sizes<T>(later: usize, at_least: usize) -> Sizes {
-    Sizes {
-        first: MAX_SLOTS_OF_SMALL,
-        second: None,
-        later: Shape::<T>::slots_in(later, at_least, MAX_SLOTS),
-    }
-}
-
-/// Bytes of a later block, where there are many queues, most of them idle.
-const BYTES: usize = 2040;
-
-/// The sizes of a channel, whose two ends are on different cores. There are few channels, so the
-/// first block may be large, too: if it is used again and again, one rewind serves some two hundred
-/// events, and not ten. A later one is larger where an event takes more than a cache line: the
-/// allocator takes a good part of what a backlog of these costs.
-pub(crate) const fn sizes_of_channel<T>() -> Sizes {
-    let later = if size_of::<T>() > 64 { 16_376 } else { 4088 };
-    Sizes {
-        first: Shape::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
-        ..sizes::<T>(later, 31)
-    }
-}
-
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        Self::with_sizes(sizes::<T>(BYTES, 7))
+        Self::with_sizes(Sizes::of_queue::<T>())
     }
 
     /// As [`new`](Self::new), with `first` slots in the first block, 1 to 255, and `later` slots in
@@ -104,7 +76,7 @@ impl<T> EventQueue<T> {
     /// the first one of `new`; all later ones are large. After a [`shrink`](Self::shrink) that left
     /// nothing it begins anew.
     pub fn with_one_slot() -> Self {
-        let sizes = sizes::<T>(BYTES, 7);
+        let sizes = Sizes::of_queue::<T>();
         Self::with_sizes(Sizes {
             first: 1,
             second: Some(sizes.first),
@@ -297,49 +269,5 @@ impl<T> fmt::Debug for EventQueue<T> {
             .field("closed", &self.is_closed())
             .field("generation", &self.generation())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{BYTES, sizes, sizes_of_channel};
-    use crate::shape::Shape;
-
-    #[test]
-    fn the_first_block_is_small_whatever_the_events() {
-        fn slots<T>() -> (usize, usize) {
-            let sizes = sizes::<T>(BYTES, 7);
-            (sizes.first, sizes.later)
-        }
-        assert_eq!(slots::<u64>(), (3, 224));
-        assert_eq!(slots::<()>(), (3, 511));
-        assert_eq!(slots::<u32>(), (3, 402));
-        assert_eq!(slots::<[u64; 4]>(), (3, 61));
-        assert_eq!(slots::<[u64; 100]>(), (3, 7));
-    }
-
-    #[test]
-    fn the_first_block_of_a_channel_is_large() {
-        fn slots<T>() -> (usize, usize) {
-            let sizes = sizes_of_channel::<T>();
-            (sizes.first, sizes.later)
-        }
-        assert_eq!(slots::<u64>(), (224, 451));
-        assert_eq!(slots::<()>(), (255, 511));
-        assert_eq!(slots::<[u64; 100]>(), (7, 33));
-        assert_eq!(slots::<[u64; 32]>(), (7, 63));
-        assert_eq!(slots::<[u64; 8]>(), (31, 62));
-        // One slot more would take a byte more than 16 376.
-        assert_eq!(slots::<[u8; 243]>(), (8, 66));
-    }
-
-    #[test]
-    fn a_later_block_leaves_its_allocator_a_word_and_a_small_one_asks_for_no_more() {
-        fn bytes<T>(slots: usize) -> usize {
-            Shape::<T>::layout(slots).size()
-        }
-        assert_eq!((bytes::<u64>(3), bytes::<u32>(3)), (56, 56));
-        assert_eq!((bytes::<u64>(4), bytes::<u64>(224)), (2040, 2040));
-        assert_eq!((bytes::<u64>(225), bytes::<[u64; 100]>(7)), (4088, 6136));
     }
 }

@@ -21,7 +21,8 @@ use crate::block::Block;
 use crate::closed::ReopenError;
 use crate::consumer::Consumer;
 use crate::position::Position;
-use crate::producers::{Producers, Sizes};
+use crate::producers::Producers;
+use crate::sizes::Sizes;
 
 #[derive(Clone, Debug)]
 enum Call {

@@ -8,7 +8,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use super::sleeper::Sleeper;
 use crate::consumer::Consumer;
 use crate::producers::Producers;
-use crate::queue::sizes_of_channel;
+use crate::sizes::Sizes;
 
 /// The producers' words and the consumer's lie on different lines: there are few channels, and
 /// their ends are on different cores. On a third line is what every push reads and few threads
@@ -30,7 +30,7 @@ impl<T> Shared<T> {
     /// An empty queue, without senders.
     pub(super) fn new() -> Self {
         Self {
-            producers: CachePadded::new(Producers::new(sizes_of_channel::<T>())),
+            producers: CachePadded::new(Producers::new(Sizes::of_channel::<T>())),
             consumer: CachePadded::new(Consumer::new()),
             sleeper: Sleeper::new(),
             senders: AtomicUsize::new(0),
