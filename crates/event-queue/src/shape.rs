@@ -144,6 +144,9 @@ mod tests {
 
     /// Slots are used from the last to the first.
     fn is_used_upwards<T>(slots: usize) {
+        let layout = Shape::<T>::layout(slots);
+        let address = layout.size() + size_of::<usize>();
+        assert_eq!(address % layout.align(), 0);
         let memory = Shape::<T>::header_at(slots).cast_signed();
         assert!(Shape::<T>::value_at(slots - 1) >= -memory);
         for index in 1..slots {
