@@ -71,7 +71,7 @@ impl<T: Send + 'static> Processors<T> {
         let counters = &queues.processors[permit.processor()].counters;
         queues.processors[permit.processor()].guest.show(0);
         coordinator.machine(machine).begin_blocking();
-        queues.locals.get(&permit).turns.pause();
+        queues.locals.get(&permit).turns.pause_in_turn();
         if coordinator.control_word().is_surplus(permit.processor()) {
             counters.retired.add(1);
             match coordinator.retire_for_call(permit, machine, queues) {

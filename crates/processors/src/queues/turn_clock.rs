@@ -137,6 +137,12 @@ impl TurnClock {
         self.forget(1);
     }
 
+    /// The same in the middle of a turn, at a call that may block. The next reading is not put off:
+    /// it would never come where each task makes such a call.
+    pub(crate) fn pause_in_turn(&self) {
+        self.forget(self.left.get().min(1));
+    }
+
     /// Reads the time after each turn, when there have been so many, until turns are known to be
     /// short.
     fn forget(&self, left: u32) {
@@ -331,6 +337,22 @@ mod tests {
         assert_eq!(turns.until_due(MICRO), (2, Due::Rotation));
         assert_eq!(turns.clock.interval(), 1);
         assert_eq!(turns.clock.batch(), 16, "as far as is known");
+    }
+
+    /// A failure: each task blocks, and it is never another one's turn.
+    #[test]
+    fn calls_do_not_put_a_look_off() {
+        let mut turns = Turns::new();
+        (0..50).for_each(|_| _ = turns.until_due(MICRO / 10));
+        for _ in 0..3 {
+            let mut calls = 0;
+            while turns.take(0) == Due::Nothing && calls < 9 {
+                turns.clock.pause_in_turn();
+                turns.now += LOOK;
+                calls += 1;
+            }
+            assert!(calls <= 2, "{calls}");
+        }
     }
 
     #[test]

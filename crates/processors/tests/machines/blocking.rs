@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, LazyLock, mpsc};
+use std::time::{Duration, Instant};
 
 use crate::pool::{Job, Pool, finish, job, processors, started};
 
@@ -351,5 +352,35 @@ fn a_search_that_gives_way_leaves_no_task_behind() {
         }));
         pool.wait_quiescent().unwrap();
     }
+    finish(&pool, machines);
+}
+
+/// A millisecond later each time.
+fn hurries() -> Instant {
+    static READINGS: AtomicU32 = AtomicU32::new(0);
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    *START + Duration::from_millis(1) * READINGS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Each task makes a blocking call and is followed by the next one, from the global queue. A
+/// failure: one that gives way meanwhile runs behind all of them.
+#[test]
+fn one_that_gave_way_has_its_turn_beside_blocking_calls() {
+    fn call(pool: &Arc<Pool>, left: u32, ends: mpsc::Sender<&'static str>) {
+        if left == 0 {
+            return ends.send("the calls").unwrap();
+        }
+        if left == 490 {
+            let ends = ends.clone();
+            pool.give_way(job(move |_| ends.send("one that gave way").unwrap()));
+        }
+        pool.inject(job(move |pool| call(pool, left - 1, ends)));
+        pool.blocking(|| ());
+    }
+    let (pool, machines) = started(processors(1).clock(hurries));
+    let (ends, ended) = mpsc::channel();
+    pool.inject(job(move |pool| call(pool, 500, ends)));
+    let order: Vec<_> = ended.iter().collect();
+    assert_eq!(order, ["one that gave way", "the calls"]);
     finish(&pool, machines);
 }
