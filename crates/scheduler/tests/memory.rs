@@ -17,7 +17,7 @@ const PROCESSES: usize = (1 << 14) - 1;
 /// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the
 /// figures.
 fn rest(scheduler: &Scheduler<Words>, number: usize) {
-    if number.is_multiple_of(1000) || number + 1 == PROCESSES {
+    if number.is_multiple_of(250) || number + 1 == PROCESSES {
         let standstill = scheduler.wait_for_standstill().unwrap();
         assert!(standstill.processes.len() > number);
     }

@@ -21,7 +21,7 @@ pub struct Dump {
     searching: usize,
     /// Idle processors, the next to be woken first.
     idle: Vec<usize>,
-    injector: usize,
+    global: usize,
     yielded: usize,
     idle_priority: usize,
     /// Whether the source is empty, if there is one.
@@ -138,7 +138,7 @@ impl<T: Send + 'static> Processors<T> {
             active: control.active(),
             searching,
             idle,
-            injector: queues.injector.len(),
+            global: queues.global.len(),
             yielded: queues.yielded.len(),
             idle_priority: queues.idle_priority.len(),
             source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
@@ -243,7 +243,7 @@ impl fmt::Display for Dump {
             self.idle.len(),
             self.searching,
             if self.stopping { ", stopping" } else { "" },
-            self.injector,
+            self.global,
             self.yielded,
             self.idle_priority,
             match self.source {

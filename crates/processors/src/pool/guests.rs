@@ -7,7 +7,7 @@ use crate::protocol::state::grant::task_label;
 use crate::thread::guest::{Awaited, Visit};
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes `task` runnable, as [`schedule`](Self::schedule) does, for a thread that waits for
+    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for
     /// what comes of it, and would otherwise sleep: if the thread is none of a pool's, and a
     /// processor is idle, it runs the task here and now, as a *guest* of that processor. Returns
     /// when that is done; that the wait is over is for the caller to find out.
@@ -26,7 +26,7 @@ impl<T: Send + 'static> Processors<T> {
     pub fn run_awaited(&self, task: T, awaited: &dyn Awaited<T>) {
         match self.begin_visit() {
             Some(visit) => self.receive(visit, task, awaited),
-            None => self.schedule(task),
+            None => self.wake(task),
         }
     }
 
@@ -34,14 +34,14 @@ impl<T: Send + 'static> Processors<T> {
     /// as [`run_awaited`](Self::run_awaited) does, if it is what comes next in the global queue and
     /// a processor is idle. Costs two loads if the queue is empty.
     pub fn help(&self, awaited: &dyn Awaited<T>) {
-        let injector = &self.shared.queues.injector;
-        if injector.is_empty() {
+        let global = &self.shared.queues.global;
+        if global.is_empty() {
             return;
         }
         let Some(visit) = self.begin_visit() else {
             return;
         };
-        match injector.pop() {
+        match global.pop_new_first() {
             Some(task) if awaited.is(&task) => self.receive(visit, task, awaited),
             // Another one's comes next: it does, on this processor.
             other => visit.end(other, &self.shared),

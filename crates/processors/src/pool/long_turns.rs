@@ -116,7 +116,7 @@ impl<T: Send + 'static> Processors<T> {
         let in_deques: usize = (queues.in_reach().iter())
             .map(|processor| processor.stealer.len())
             .sum();
-        in_deques + queues.injector.len() + queues.yielded.len()
+        in_deques + queues.global.len() + queues.yielded.len()
     }
 
     /// If the calling thread is one of the pool's, has a processor, and has been in the same task

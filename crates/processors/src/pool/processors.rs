@@ -85,8 +85,26 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// What the caller did before happens before the task runs.
     #[inline]
-    #[expect(unsafe_code, reason = "looks at the permit where it is")]
     pub fn schedule(&self, task: T) {
+        if let Some(task) = self.push_here(task) {
+            self.inject(task);
+        }
+    }
+
+    /// [`schedule`](Self::schedule) for a task that has run before, or for which a thread waits.
+    /// From outside it does not go behind all that are new: the global queue has a lane for each
+    /// of the two kinds, and they leave it by turns while there are some of both.
+    #[inline]
+    pub fn wake(&self, task: T) {
+        if let Some(task) = self.push_here(task) {
+            self.inject_woken(task);
+        }
+    }
+
+    /// Puts the task into the deque of the caller's processor. If it has none: the task.
+    #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
+    fn push_here(&self, task: T) -> Option<T> {
         let Shared {
             queues,
             coordinator,
@@ -99,7 +117,7 @@ impl<T: Send + 'static> Processors<T> {
                 // Without memory for a larger deque it goes where all tasks go from outside, block
                 // by block.
                 if let Err(task) = local.push(task) {
-                    queues.injector.push(task);
+                    queues.global.push(task);
                 }
                 let counters = &queues.processors[permit.processor()].counters;
                 counters.scheduled.add(1);
@@ -114,9 +132,7 @@ impl<T: Send + 'static> Processors<T> {
         // In a blocking call the thread has none.
         // SAFETY: none of these knows of the cell, and none runs a task.
         current::with_current(&self.shared, |current| unsafe { current.permit.with(push) });
-        if let Some(task) = task {
-            self.inject(task);
-        }
+        task
     }
 
     /// Sees to it that there is memory for a task that is about to be made runnable: one more block
@@ -133,16 +149,23 @@ impl<T: Send + 'static> Processors<T> {
         let queues = &self.shared.queues;
         match idle {
             true => queues.idle_priority.reserve_block(),
-            false => queues.injector.reserve_block(),
+            false => queues.global.reserve_block(),
         }
     }
 
-    /// Makes `task` runnable, after everything that is in the global queue. Lock-free.
+    /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
     #[inline(never)]
     pub fn inject(&self, task: T) {
-        self.shared.queues.injector.push(task);
+        self.shared.queues.global.push(task);
+        self.shared.coordinator.wake_one();
+    }
+
+    /// [`inject`](Self::inject) for the other lane.
+    #[inline(never)]
+    fn inject_woken(&self, task: T) {
+        self.shared.queues.global.push_woken(task);
         self.shared.coordinator.wake_one();
     }
 
@@ -168,7 +191,7 @@ impl<T: Send + 'static> Processors<T> {
         let keep = |permit: &Permit| {
             let local = queues.locals.get(permit);
             if local.deque.is_empty()
-                && queues.injector.is_empty()
+                && queues.global.is_empty()
                 && queues.yielded.is_empty()
                 && let Some(lone) = task.take()
             {

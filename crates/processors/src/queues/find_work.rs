@@ -60,10 +60,11 @@ impl<T: Send + 'static> Local<T> {
         let mut moved = 0;
         // Before anything is taken: a deque that cannot grow gets none.
         let more = self.deque.try_reserve(more).map_or(0, |()| more);
-        let task = shared.queues.injector.pop_batch(more, |task| {
+        let keep = |task| {
             self.deque.push(task);
             moved += 1;
-        })?;
+        };
+        let task = shared.queues.global.pop_batch(&self.lanes, more, keep)?;
         let counters = &shared.queues.processors[self.own].counters;
         self.is_fed.set(moved > 0);
         counters.from_injector.add(1 + moved);

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use filch_deque::Worker;
 
+use crate::queues::global_queue::Lanes;
 use crate::queues::seniority::Seniority;
 use crate::queues::steal_policy::StealPolicy;
 use crate::queues::turn_clock::TurnClock;
@@ -24,6 +25,8 @@ pub(crate) struct Local<T> {
     pub(crate) took_piece: Cell<bool>,
     /// Whether it is the source's turn, before all others.
     pub(crate) is_sources_turn: Cell<bool>,
+    /// Of the global queue.
+    pub(crate) lanes: Lanes,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
     /// Of tasks that have given way, beside those of the global queue.
@@ -44,6 +47,7 @@ impl<T: Send + 'static> Local<T> {
             took_outside: Cell::new(false),
             is_sources_turn: Cell::new(false),
             took_piece: Cell::new(false),
+            lanes: Lanes::default(),
             took_yielded: Cell::new(false),
             seniority,
             random: Random::new(own),

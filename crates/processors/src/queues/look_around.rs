@@ -57,7 +57,7 @@ impl<T: Send + 'static> Local<T> {
             // A processor that finds one outside each time would else never relieve another one.
             (outside, Some(next)) => {
                 if let Err(next) = self.push(next) {
-                    shared.queues.injector.push(next);
+                    shared.queues.global.push(next);
                 }
                 outside
             }
@@ -81,7 +81,7 @@ impl<T: Send + 'static> Local<T> {
     /// One task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         // Mostly it is, and then that costs less than the attempt to take one.
-        if shared.queues.injector.is_empty() {
+        if shared.queues.global.is_empty() {
             return None;
         }
         let task = self.take_global(shared, 0)?;
@@ -133,9 +133,9 @@ impl<T: Send + 'static> Local<T> {
     /// long one.
     fn take_senior(&self, shared: &Shared<T>) -> Option<T> {
         let TaskQueues {
-            yielded, injector, ..
+            yielded, global, ..
         } = &shared.queues;
-        let is_older = self.seniority.is_older(yielded, injector);
+        let is_older = self.seniority.is_older(yielded, global);
         match is_older || self.turns.interval() > 1 {
             true => self.take_yielded(shared),
             false => None,

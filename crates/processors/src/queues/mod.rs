@@ -2,6 +2,7 @@
 
 pub(crate) mod bound_tasks;
 mod find_work;
+pub(crate) mod global_queue;
 pub(crate) mod local;
 pub(crate) mod look_around;
 mod seniority;

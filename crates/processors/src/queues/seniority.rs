@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use filch_injector::{Injector, Mark};
 
+use crate::queues::global_queue::{GlobalMark, GlobalQueue};
+
 /// Finds out which tasks that have given way did so before all that wait in the global queue came.
 /// Such a one overtakes nobody; another one would have its second turn before the first turn of a
 /// task that was there before.
@@ -15,11 +17,11 @@ pub(crate) struct Seniority {
     /// Where those end that are known to be older.
     older: Cell<Mark>,
     /// Where those that have given way ended, and then the global queue, when it was last past.
-    marked: Cell<(Mark, Mark)>,
+    marked: Cell<(Mark, GlobalMark)>,
 }
 
 impl Seniority {
-    pub(crate) fn new<T>(yielded: &Injector<T>, global: &Injector<T>) -> Self {
+    pub(crate) fn new<T: Send>(yielded: &Injector<T>, global: &GlobalQueue<T>) -> Self {
         let marked = (yielded.end(), global.end());
         Self {
             older: Cell::new(marked.0),
@@ -29,7 +31,7 @@ impl Seniority {
 
     /// Whether the oldest that has given way is older than all that wait in the global queue. May
     /// say no of one that is, while as many come to that queue as leave it.
-    pub(crate) fn is_older<T>(&self, yielded: &Injector<T>, global: &Injector<T>) -> bool {
+    pub(crate) fn is_older<T: Send>(&self, yielded: &Injector<T>, global: &GlobalQueue<T>) -> bool {
         if global.is_empty() {
             return true;
         }

@@ -1,6 +1,7 @@
 //! Processors in simulated time: which tasks run, in which order, and how long one waits, told by a
 //! clock that only the tasks move. No threads, and the same each time.
 
+mod lanes;
 mod pieces;
 
 use std::cell::Cell;
@@ -109,15 +110,12 @@ impl World {
         for _ in 0..count {
             let task = self.task(kind);
             match kind {
-                Kind::Pair(_) => self
-                    .shared
-                    .queues
-                    .locals
-                    .get(&self.permits[processor])
-                    .deque
-                    .push(task),
+                Kind::Pair(_) => {
+                    let permit = &self.permits[processor];
+                    self.shared.queues.locals.get(permit).deque.push(task);
+                }
                 Kind::Yielder(_) => self.shared.queues.yielded.push(task),
-                Kind::Comer(_) | Kind::Once(_) => self.shared.queues.injector.push(task),
+                Kind::Comer(_) | Kind::Once(_) => self.shared.queues.global.push(task),
             }
         }
     }

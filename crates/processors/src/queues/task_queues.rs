@@ -11,6 +11,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
+use crate::queues::global_queue::GlobalQueue;
 use crate::queues::local::Local;
 use crate::queues::seniority::Seniority;
 use crate::queues::source::AttachedSource;
@@ -32,7 +33,8 @@ pub(crate) struct Processor<T> {
 pub(crate) struct TaskQueues<T> {
     pub(crate) processors: Box<[Processor<T>]>,
     pub(crate) locals: Locals<Local<T>>,
-    pub(crate) injector: Injector<T>,
+    /// For tasks that come from outside.
+    pub(crate) global: GlobalQueue<T>,
     /// For tasks that have given way to all others.
     pub(crate) yielded: Injector<T>,
     /// For tasks that can wait until no processor has anything else to do.
@@ -46,9 +48,9 @@ pub(crate) struct TaskQueues<T> {
 impl<T: Send + 'static> TaskQueues<T> {
     pub(crate) fn new(processors: usize, now: Instant) -> Self {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
-        let (injector, yielded) = (Injector::new(), Injector::new());
+        let (global, yielded) = (GlobalQueue::new(), Injector::new());
         let local = |(own, worker)| {
-            let seniority = Seniority::new(&yielded, &injector);
+            let seniority = Seniority::new(&yielded, &global);
             Local::new(own, worker, seniority, now)
         };
         Self {
@@ -62,7 +64,7 @@ impl<T: Send + 'static> TaskQueues<T> {
                 })
                 .collect(),
             locals: Locals::new(workers.into_iter().enumerate().map(local)),
-            injector,
+            global,
             yielded,
             idle_priority: Injector::new(),
             source: AttachedSource::default(),
@@ -96,7 +98,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
                 false => !stealer.is_empty(),
             }
         };
-        !self.injector.is_empty()
+        !self.global.is_empty()
             || self.in_reach().iter().enumerate().any(counts)
             || !self.yielded.is_empty()
             || !self.idle_priority.is_empty()
@@ -109,7 +111,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
         loop {
             match stealer.steal() {
                 Steal::Success(task) => {
-                    self.injector.push(task);
+                    self.global.push(task);
                     moved = true;
                 }
                 // Lost to a thief, which has it.
@@ -133,7 +135,7 @@ impl<T> fmt::Debug for Processor<T> {
 mod tests {
     use std::time::Instant;
 
-    use super::TaskQueues;
+    use super::{GlobalQueue, TaskQueues};
     use crate::protocol::{Coordinator, Grant, Work};
     use crate::queues::source::tests::Endless;
 
@@ -159,10 +161,12 @@ mod tests {
     #[test]
     fn what_is_in_no_deque_always_counts() {
         let queues = TaskQueues::new(1, Instant::now());
-        queues.injector.push(());
-        assert!(queues.exists_beside(|_| true));
-        queues.injector.pop();
-        assert!(!queues.exists_beside(|_| true));
+        for push in [GlobalQueue::push, GlobalQueue::push_woken] {
+            push(&queues.global, ());
+            assert!(queues.exists_beside(|_| true));
+            queues.global.pop_new_first();
+            assert!(!queues.exists_beside(|_| true));
+        }
         queues.yielded.push(());
         assert!(queues.exists_beside(|_| true));
         queues.yielded.pop();

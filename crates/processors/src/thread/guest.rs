@@ -141,7 +141,7 @@ impl Visit {
         if let Some(task) = left
             && let Err(task) = queues.locals.get(&permit).push(task)
         {
-            queues.injector.push(task);
+            queues.global.push(task);
         }
         // With the second look, which wakes a machine for what is left.
         shared.coordinator.give_back(permit, lender, queues);

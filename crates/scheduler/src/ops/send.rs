@@ -130,9 +130,19 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a process that has become Ready into a run queue: the caller's, to be run next.
+    /// Puts a process that has become Ready again into a run queue: the caller's, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(Task::of(slot));
+        } else {
+            self.shared.processors.wake(Task::of(slot));
+        }
+    }
+
+    /// The same for a process that has become Ready for the first time.
+    #[inline]
+    pub(crate) fn enqueue_new(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
             self.shared.processors.schedule_idle(Task::of(slot));
         } else {

@@ -150,7 +150,7 @@ impl<P: Protocol> Handle<P> {
         options: &Options,
     ) -> Result<(), SubmitError<P>> {
         self.make_ready(place, process, init, options)?;
-        self.enqueue(place.slot());
+        self.enqueue_new(place.slot());
         Ok(())
     }
 

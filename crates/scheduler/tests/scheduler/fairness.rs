@@ -1,7 +1,7 @@
 //! Row B11, as far as it goes: no process that is Ready waits for ever, whatever the others do.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
 
 use crate::common::{Scripted, scheduler, scripted};
 use filch_scheduler::Pid;
@@ -66,4 +66,46 @@ fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
     scheduler.send(players[0].pid(), (0, 0)).unwrap();
     assert_eq!(last.join().unwrap(), 1);
     assert_eq!(busy.join().unwrap(), 0);
+}
+
+/// On one worker, which is kept: two hundred processes are submitted, and then a message is sent to
+/// one that waits for it. A failure: it hears of that when all of them have had their turn.
+#[test]
+fn a_message_does_not_wait_behind_all_that_are_new() {
+    let scheduler = scheduler(1);
+    let turns = Arc::new(AtomicU64::new(0));
+    let turn = |waits: bool| {
+        let turns = Arc::clone(&turns);
+        scripted(move |_, events, out| {
+            if waits && events.is_empty() {
+                out.idle();
+            } else {
+                out.done(turns.fetch_add(1, Ordering::Relaxed));
+            }
+            Ok(())
+        })
+    };
+    let hears = scheduler.submit(turn(true), "run", 0).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    let (keeps, is_kept) = mpsc::channel();
+    let (goes_on, may_go_on) = mpsc::channel();
+    let keeper = scripted(move |_, _, out| {
+        keeps.send(()).map_err(|error| error.to_string())?;
+        may_go_on.recv().map_err(|error| error.to_string())?;
+        out.done(0);
+        Ok(())
+    });
+    let keeper = scheduler.submit(keeper, "run", 0).unwrap();
+    is_kept.recv().unwrap();
+    let submit = |_| scheduler.submit(turn(false), "run", 0).unwrap();
+    let new: Vec<_> = (0..200).map(submit).collect();
+    scheduler.send(hears.pid(), (0, 0)).unwrap();
+    goes_on.send(()).unwrap();
+    keeper.join().unwrap();
+    for process in new {
+        process.join().unwrap();
+    }
+    let before = hears.join().unwrap();
+    // As many tasks come out of the global queue at once.
+    assert!(before <= 17, "{before} had their turn before");
 }
