@@ -18,7 +18,7 @@ use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::ops::closing::Closing;
 use crate::services::service_threads;
-use crate::table::body::Table;
+use crate::table::body::{Table, Task};
 use crate::worker::budget::{Budget, Clock};
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
@@ -154,7 +154,8 @@ impl<P: Protocol> Builder<P> {
         }
         let budget = Budget::new(self.events_per_step, self.slice, self.clock);
         let limit = self.limit.and_then(NonZeroUsize::new);
-        let processors = Processors::new(self.processors).map_err(BuildError::Processors)?;
+        let processors = Processors::with_prefetch(self.processors, Task::prefetch);
+        let processors = processors.map_err(BuildError::Processors)?;
         let workers = processors.max_count();
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))

@@ -63,6 +63,21 @@ impl<T: Send + 'static> Processors<T> {
     /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],
     /// [`StartError::TooFewThreads`].
     pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
+        Self::make(config, None)
+    }
+
+    /// As [`new`](Self::new), where a task stands for memory that another thread has written. Of
+    /// short tasks from outside a processor takes several at once, and calls `prefetch` with those
+    /// that it does not run at once: it may ask the cache for their lines, which come together
+    /// then, and not one after another. It must be short, not panic, and not call the pool.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn with_prefetch(config: Config, prefetch: fn(&T)) -> Result<Arc<Self>, StartError> {
+        Self::make(config, Some(prefetch))
+    }
+
+    fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, StartError> {
         let (processors, places, threads) = config.resolve()?;
         Ok(Arc::new(Self {
             shared: Shared {
@@ -72,6 +87,7 @@ impl<T: Send + 'static> Processors<T> {
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
                 clock: config.clock,
+                prefetch,
             },
             config,
             starter: Mutex::new(None),

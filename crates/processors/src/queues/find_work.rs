@@ -61,6 +61,9 @@ impl<T: Send + 'static> Local<T> {
         // Before anything is taken: a deque that cannot grow gets none.
         let more = self.deque.try_reserve(more).map_or(0, |()| more);
         let keep = |task| {
+            if let Some(prefetch) = shared.prefetch {
+                prefetch(&task);
+            }
             self.deque.push(task);
             moved += 1;
         };

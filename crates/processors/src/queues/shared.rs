@@ -17,6 +17,8 @@ pub(crate) struct Shared<T> {
     pub(crate) watch_interval: Duration,
     /// What time it is.
     pub(crate) clock: fn() -> Instant,
+    /// Asks the cache for what a task stands for that will soon run here.
+    pub(crate) prefetch: Option<fn(&T)>,
 }
 
 impl<T> Shared<T> {

@@ -1,6 +1,7 @@
 //! Processors in simulated time: which tasks run, in which order, and how long one waits, told by a
 //! clock that only the tasks move. No threads, and the same each time.
 
+mod batch;
 mod lanes;
 mod pieces;
 
@@ -72,10 +73,10 @@ impl World {
             Some(Grant::Run(permit)) => permit,
             grant => panic!("machine {machine} is told {grant:?}"),
         });
-        let permits = permits.collect();
         let queues = TaskQueues::new(processors, now());
         queues.reach(processors);
         Self {
+            permits: permits.collect(),
             shared: Shared {
                 queues,
                 coordinator,
@@ -83,8 +84,8 @@ impl World {
                 long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
+                prefetch: None,
             },
-            permits,
             free: vec![Duration::ZERO; processors],
             kinds: Vec::new(),
             turns: Vec::new(),
@@ -109,13 +110,11 @@ impl World {
     fn add(&mut self, count: usize, kind: Kind, processor: usize) {
         for _ in 0..count {
             let task = self.task(kind);
+            let queues = &self.shared.queues;
             match kind {
-                Kind::Pair(_) => {
-                    let permit = &self.permits[processor];
-                    self.shared.queues.locals.get(permit).deque.push(task);
-                }
-                Kind::Yielder(_) => self.shared.queues.yielded.push(task),
-                Kind::Comer(_) | Kind::Once(_) => self.shared.queues.global.push(task),
+                Kind::Pair(_) => queues.locals.get(&self.permits[processor]).deque.push(task),
+                Kind::Yielder(_) => queues.yielded.push(task),
+                Kind::Comer(_) | Kind::Once(_) => queues.global.push(task),
             }
         }
     }
