@@ -231,7 +231,7 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         // loaded next is that of this life. Success Release, with the consumer's snapshot: a block
         // and its `prev` are visible with the tail that leads to them, and so is every push that
         // this thread knows to be complete; without that, the consumer could pass over such a push
-        // and deliver ours first. Failure Acquire: as for the load in `claim`.
+        // and deliver ours first. Failure Acquire: as for `tail_after_close`.
         match self.tail.compare_exchange_weak(
             from.to_word(),
             Tail::open(to).to_word(),
@@ -362,7 +362,7 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
     }
 
     pub(crate) fn close(&self) {
-        // ORDERING: Release, with the Acquire load in `claim`: see there. An RMW, because a store
+        // ORDERING: Release, with the Acquire load in `tail_after_close`. An RMW, because a store
         // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
         self.tail

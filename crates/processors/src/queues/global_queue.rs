@@ -134,14 +134,8 @@ mod tests {
         assert_eq!((next(), next()), (Some(0), Some(1)));
         queue.push_woken(100);
         queue.push_woken(101);
-        assert_eq!(
-            [next(), next(), next(), next()],
-            [100, 2, 101]
-                .map(Some)
-                .into_iter()
-                .chain([None])
-                .collect::<Vec<_>>()[..]
-        );
+        let taken = [next(), next(), next(), next()];
+        assert_eq!(taken, [Some(100), Some(2), Some(101), None]);
     }
 
     #[test]
