@@ -3,6 +3,7 @@
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 use filch_process_table::MailboxError;
+use filch_processors::Processors;
 use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Slot, Task};
@@ -133,20 +134,22 @@ impl<P: Protocol> Handle<P> {
     /// Puts a process that has become Ready again into a run queue: the caller's, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {
-        if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(Task::of(slot));
-        } else {
-            self.shared.processors.wake(Task::of(slot));
-        }
+        self.enqueue_by(slot, Processors::wake);
     }
 
     /// The same for a process that has become Ready for the first time.
     #[inline]
     pub(crate) fn enqueue_new(&self, slot: &Slot<P>) {
+        self.enqueue_by(slot, Processors::schedule);
+    }
+
+    #[inline]
+    fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
+        let processors = &self.shared.processors;
         if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(Task::of(slot));
+            processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.schedule(Task::of(slot));
+            schedule(processors, Task::of(slot));
         }
     }
 
