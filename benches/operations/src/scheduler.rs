@@ -140,7 +140,7 @@ pub(crate) fn hop(times: u64) {
         submit(&scheduler, move |context, events, out| {
             for event in events {
                 match event {
-                    Event::Message(0) | Event::Cancel => out.done(()),
+                    Event::Message(0) | Event::Cancel(_) => out.done(()),
                     Event::Message(left) => {
                         let ring = ring.get().expect("it is closed before the first message");
                         let sent = context.send(ring[(place + 1) % RING], left - 1);

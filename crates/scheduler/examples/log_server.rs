@@ -45,7 +45,7 @@ impl Process<Logs> for Log {
             match event {
                 Event::Message(_line) => self.lines += 1,
                 // Behind all lines that were sent before.
-                Event::Cancel => out.done(self.lines),
+                Event::Cancel(_) => out.done(self.lines),
                 _ => {}
             }
         }

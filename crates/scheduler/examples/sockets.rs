@@ -87,7 +87,7 @@ impl Process<Sockets> for Reader {
                     }
                     self.total += bytes.len();
                 }
-                Event::Cancel => {
+                Event::Cancel(_) => {
                     out.done(self.total);
                     return Ok(());
                 }

@@ -26,10 +26,13 @@ mod table;
 mod worker;
 
 pub use api::caller::Caller;
+pub use api::cancel::Cancel;
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
 pub use api::dump::Dump;
+pub use api::end_call::EndCall;
 pub use api::event::{CommandError, Event, Events};
+pub use api::from_fn::{FromFn, from_fn};
 pub use api::handle::{CalledFromInside, Handle};
 pub use api::life_cycle::{HookError, LifeCycle};
 pub use api::process::{InitError, Process};
@@ -39,17 +42,19 @@ pub use api::receiver::{NoSuchProcess, Receiver, SendError, Undelivered};
 pub use api::running_call::{CallKind, RunningCall};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
-pub use api::submission::Submission;
+pub use api::submission::{Start, Submission};
 pub use filch_process_table::{
     Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
     ProcessInfo, RegisterError, Standstill, Verdict,
 };
 pub use filch_processors::{ProcessorStats, ReserveError, StartError};
+pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;
-pub use future::spawn::SpawnError;
+pub use future::spawn::{AsyncFn, SpawnError};
 pub use ops::call::CallError;
+pub use ops::execute::ExecuteError;
 pub use ops::shutdown::ShutdownReport;
-pub use ops::submit::{ExecuteError, Refused, SubmitError};
+pub use ops::submit::{Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;
 pub use protocol::Protocol;
 pub use scheduler::{BuildError, Builder, Scheduler};

@@ -30,7 +30,7 @@ impl Process<Words> for Reader {
     ) -> Result<(), String> {
         drop(self.0.read());
         for event in events {
-            if let Event::Cancel = event {
+            if let Event::Cancel(_) = event {
                 out.done(0);
             }
         }

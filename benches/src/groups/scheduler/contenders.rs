@@ -123,7 +123,7 @@ impl Actors for Filch {
             for event in events {
                 match event {
                     Event::Message(message) => behaviour(message),
-                    Event::Cancel => out.done(0),
+                    Event::Cancel(_) => out.done(0),
                     _ => unreachable!("it yields no commands and monitors no process"),
                 }
             }

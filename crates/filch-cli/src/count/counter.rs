@@ -50,7 +50,7 @@ impl Process<WordCount> for Counter {
                     let _ = context.send(from, Message::Counted);
                 }
                 Event::Message(Message::NoMore) => self.readers_left -= 1,
-                Event::Cancel => {
+                Event::Cancel(_) => {
                     out.done(None);
                     return Ok(());
                 }

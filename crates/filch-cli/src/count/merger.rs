@@ -50,7 +50,7 @@ impl Process<WordCount> for Merger {
                 Event::Down(down) if !down.reason.is_normal() => {
                     return Err(JobError::Broken(down.pid, down.reason));
                 }
-                Event::Cancel => {
+                Event::Cancel(_) => {
                     out.done(None);
                     return Ok(());
                 }

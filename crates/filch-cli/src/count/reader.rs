@@ -199,7 +199,7 @@ impl Process<WordCount> for Reader {
                     self.completed(context, tag, result)?;
                 }
                 Event::Message(Message::Counted) => self.under_way -= 1,
-                Event::Cancel => {
+                Event::Cancel(_) => {
                     out.done(None);
                     return Ok(());
                 }

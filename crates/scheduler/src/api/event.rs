@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use filch_sync::panic::catch_panic;
 
 use crate::protocol::error_by_display;
-use crate::{Down, Exited, Protocol};
+use crate::{Cancel, Down, Exited, Protocol};
 
 /// What happened to a process since its last step.
 #[non_exhaustive]
@@ -21,11 +21,12 @@ pub enum Event<P: Protocol> {
     },
     /// A message was sent.
     Message(P::Message),
-    /// The scheduler shuts down: finish what must be finished and say
-    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before, and
-    /// [ends a wait for commands](crate::StepOutput::wait). A process that was submitted at that
-    /// moment may get two.
-    Cancel,
+    /// The scheduler shuts down, or somebody [asks](crate::Handle::cancel) this process alone to
+    /// end: finish what must be finished and say [`done`](crate::StepOutput::done). It comes behind
+    /// the events that were there before, and [ends a wait for
+    /// commands](crate::StepOutput::wait). A process that was submitted as the scheduler shut down
+    /// may get two.
+    Cancel(Cancel),
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
     /// A process that this one is [linked](crate::Handle::link) to is over, and this one
@@ -40,7 +41,7 @@ impl<P: Protocol> Event<P> {
         match self {
             Self::Down(down) => down.monitor.watch().is_cancelled(),
             Self::Exited(exited) => exited.link.watch().is_cancelled(),
-            Self::Completed { .. } | Self::Message(_) | Self::Cancel => false,
+            Self::Completed { .. } | Self::Message(_) | Self::Cancel(_) => false,
         }
     }
 }
@@ -54,7 +55,7 @@ impl<P: Protocol> fmt::Debug for Event<P> {
                 .field("ok", &result.is_ok())
                 .finish(),
             Self::Message(_) => f.write_str("Message(..)"),
-            Self::Cancel => f.write_str("Cancel"),
+            Self::Cancel(cancel) => cancel.fmt(f),
             Self::Down(down) => down.fmt(f),
             Self::Exited(exited) => exited.fmt(f),
         }

@@ -1,11 +1,14 @@
 //! What users see: a process, what it gets and gives, and the handles to it and to the scheduler.
 
 pub(crate) mod caller;
+pub(crate) mod cancel;
 #[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod dump;
+pub(crate) mod end_call;
 pub(crate) mod event;
+pub(crate) mod from_fn;
 pub(crate) mod handle;
 pub(crate) mod joins;
 pub(crate) mod left_timers;
@@ -23,4 +26,5 @@ pub(crate) mod running_call;
 pub(crate) mod stats;
 pub(crate) mod step_output;
 pub(crate) mod submission;
+pub(crate) mod ties;
 pub(crate) mod wait;

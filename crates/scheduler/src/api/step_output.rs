@@ -43,6 +43,8 @@ pub(crate) enum Status<P: Protocol> {
     Idle,
     /// A future that is pending: it waits for its waker, which leaves no event.
     Pending,
+    /// A future that is pending, and waits for an event, too.
+    PendingForEvents,
     /// With an exit.
     Over,
     Upgrade(Box<Successor<P>>),
@@ -130,6 +132,13 @@ impl<P: Protocol> StepOutput<P> {
         self.say(Status::Pending);
     }
 
+    /// The process that has just said that it is pending waits for an event, as an idle one does.
+    pub(crate) fn pending_for_events(&mut self) {
+        if matches!(self.status, Status::Pending) {
+            self.status = Status::PendingForEvents;
+        }
+    }
+
     /// The future has ended with `output`.
     #[inline]
     pub(crate) fn ready(&mut self, output: FutureOutput) {
@@ -141,8 +150,9 @@ impl<P: Protocol> StepOutput<P> {
     /// the old version hands its state over; and the old one is closed. All else is as after
     /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
     /// others that are runnable, and may have no events.
-    pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
-        self.say(Status::Upgrade(Successor::new(process, method, input)));
+    pub fn upgrade(&mut self, process: impl Process<P> + 'static, method: &str, input: P::Input) {
+        let successor = Successor::new(Box::new(process), method, input);
+        self.say(Status::Upgrade(successor));
     }
 
     /// Answers a [call](crate::Handle::call). The caller gets the answer when the step is over, and
@@ -252,7 +262,7 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Continue => "continue",
             Status::Wait => "wait",
             Status::Idle => "idle",
-            Status::Pending => "pending",
+            Status::Pending | Status::PendingForEvents => "pending",
             Status::Over => "over",
             Status::Upgrade(_) => "upgrade",
         };

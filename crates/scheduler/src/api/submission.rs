@@ -1,22 +1,52 @@
 //! A process that is about to be submitted, and its options.
 
-use filch_process_table::{Mailbox, Placement};
+use std::fmt;
+
+use filch_process_table::{Mailbox, Placement, WatchKind};
 use filch_processors::BoundId;
 
+use crate::api::ties::Ties;
 use crate::table::body::{ProcessBox, process_box};
-use crate::{Handle, Process, Protocol};
+use crate::{Handle, Pid, Process, Protocol};
 
 /// A process that is about to be submitted, and how it is to be treated; from
-/// [`Handle::submission`].
+/// [`Handle::submission`], or for an [async function](Handle::submission_with).
 ///
-/// The example `log_server` of this crate has a process with a bounded mailbox.
+/// All that is asked for here happens in one act: there is no moment at which the process runs and
+/// has no name yet, or is not watched.
+///
+/// ```
+/// # enum Any {}
+/// # impl filch_scheduler::Protocol for Any {
+/// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+/// #     type Output = (); type Error = String;
+/// # }
+/// # use filch_scheduler::{Event, Scheduler, from_fn};
+/// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
+/// let watcher = scheduler.spawn_with(|mut inbox| async move { inbox.next().await })?;
+/// let task = from_fn(|_, _, _| Err("no luck".to_owned()));
+/// let task = scheduler
+///     .submission(task, "run", ())
+///     .name("task")
+///     .monitored_by(watcher.pid())
+///     .submit()?;
+/// let Event::Down(down) = watcher.join()? else { panic!("the task has ended") };
+/// assert_eq!(down.pid, task.pid());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "the process is not submitted before `submit` is called"]
-pub struct Submission<'a, P: Protocol> {
+pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
+    pub(crate) start: S,
+    pub(crate) options: Options,
+    pub(crate) ties: Ties<'a, P>,
+}
+
+/// A process, and how it starts.
+pub struct Start<'a, P: Protocol> {
     pub(crate) process: ProcessBox<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
-    pub(crate) options: Options,
 }
 
 /// How a process is treated.
@@ -24,9 +54,11 @@ pub struct Submission<'a, P: Protocol> {
 pub(crate) struct Options {
     pub(crate) placement: Placement,
     pub(crate) trap_exits: bool,
+    /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
+    pub(crate) reads_later: bool,
 }
 
-impl<P: Protocol> Submission<'_, P> {
+impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// How many messages it may have been sent that no step has been given yet: one more is refused
     /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
     /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
@@ -50,6 +82,26 @@ impl<P: Protocol> Submission<'_, P> {
         self
     }
 
+    /// Gives it that name, before its [`init`](Process::init) runs: see [`Handle::register`]. If a
+    /// live process has it, the submission is refused.
+    pub fn name(mut self, name: &'a str) -> Self {
+        self.ties.name = Some(name);
+        self
+    }
+
+    /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
+    pub fn monitored_by(mut self, watcher: Pid) -> Self {
+        self.ties.watches.push((WatchKind::Monitor, watcher));
+        self
+    }
+
+    /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
+    /// has started. May be said for several.
+    pub fn linked_to(mut self, other: Pid) -> Self {
+        self.ties.watches.push((WatchKind::Link, other));
+        self
+    }
+
     /// It runs on that thread alone.
     pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
         self.options.placement.bound_to = thread.to_bits();
@@ -66,7 +118,11 @@ impl<P: Protocol> Handle<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        self.prepare(process_box(process), method, input)
+        self.prepare(Start {
+            process: process_box(process),
+            method,
+            input,
+        })
     }
 
     /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
@@ -77,23 +133,31 @@ impl<P: Protocol> Handle<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        self.prepare(ProcessBox::boxed(process), method, input)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        process: ProcessBox<P>,
-        method: &'a str,
-        input: P::Input,
-    ) -> Submission<'a, P> {
-        Submission {
-            handle: self,
-            process,
+        self.prepare(Start {
+            process: ProcessBox::boxed(process),
             method,
             input,
+        })
+    }
+
+    pub(crate) fn prepare<'a, S>(&'a self, start: S) -> Submission<'a, P, S> {
+        Submission {
+            handle: self,
+            start,
             options: Options::default(),
+            ties: Ties::default(),
         }
     }
 }
 
-crate::protocol::debug_fields!(Submission<'_, P>, "Submission", method, options);
+impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Submission")
+            .field("name", &self.ties.name)
+            .field("watches", &self.ties.watches)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+crate::protocol::debug_fields!(Start<'_, P>, "Start", method);

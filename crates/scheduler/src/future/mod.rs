@@ -1,5 +1,6 @@
 //! Futures as processes: each step is a poll, and a waker wakes the process.
 
+pub(crate) mod inbox;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 pub(crate) mod join_handle;
 #[expect(unsafe_code, reason = "pins the future where its process is")]

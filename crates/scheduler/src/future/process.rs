@@ -5,10 +5,12 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 
 use filch_process_table::InlineBox;
+use filch_sync::Arc;
 use filch_sync::panic::drop_all_contained;
 
+use crate::future::inbox::Mail;
 use crate::future::waker::lent_waker;
-use crate::{Context, Events, InitError, Process, Protocol, StepOutput};
+use crate::{Context, Event, Events, InitError, Process, Protocol, StepOutput};
 
 /// A future as a process: it lies in its slot, if it is small, and is polled there. Its output is
 /// the process's.
@@ -40,6 +42,43 @@ where
         match future.poll(&mut task::Context::from_waker(&waker)) {
             Poll::Pending => out.pending(),
             Poll::Ready(output) => out.ready(InlineBox::any(output)),
+        }
+        Ok(())
+    }
+}
+
+/// A future with an [`Inbox`](crate::Inbox), which gets the events of its process.
+pub(crate) struct InboxProcess<P: Protocol, F> {
+    pub(crate) future: FutureProcess<F>,
+    pub(crate) mail: Arc<Mail<P>>,
+}
+
+impl<P: Protocol, F> Process<P> for InboxProcess<P, F>
+where
+    F: Future + Send,
+    F::Output: Send + 'static,
+{
+    fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
+        unreachable!("a future is admitted without")
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, P>,
+        mut events: Events<'_, P>,
+        out: &mut StepOutput<P>,
+    ) -> Result<(), P::Error> {
+        self.mail.put(&mut events);
+        let mailbox = &context.handle().table().slot(context.pid().slot()).mailbox;
+        if mailbox.counts() && events.len() > 0 {
+            // Nobody reads these any more.
+            let is_message = |event: &Event<P>| matches!(event, Event::Message(_));
+            let messages = events.by_ref().filter(is_message);
+            messages.for_each(|_| mailbox.deliver(1));
+        }
+        self.future.step(context, events, out)?;
+        if self.mail.is_awaited() {
+            out.pending_for_events();
         }
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! What one does with a scheduler: the methods of `Handle`, each beside its errors.
 
+pub(crate) mod at_end;
 pub(crate) mod call;
+pub(crate) mod cancel;
 pub(crate) mod closing;
+pub(crate) mod execute;
 pub(crate) mod info;
 pub(crate) mod look;
 pub(crate) mod monitor;

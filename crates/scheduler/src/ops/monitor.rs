@@ -5,7 +5,7 @@ use std::sync::Arc;
 use filch_process_table::{Watch, WatchKind};
 
 use crate::ops::signal::Heard;
-use crate::table::item::{ExitSignal, Signal};
+use crate::table::item::{ExitSignal, Item, Signal};
 use crate::{Context, ExitReason, Handle, Link, Monitor, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {
@@ -47,11 +47,20 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Has the process `about` fire the watch at its end.
-    fn attach(&self, about: Pid, watch: &Arc<Watch>) {
+    pub(crate) fn attach(&self, about: Pid, watch: &Arc<Watch>) {
         match self.signal(about, Signal::Attach(Arc::clone(watch))) {
             Ok(Heard::Surely) => {}
             // If its worker has found it all the same, it has been fired already.
             Ok(Heard::Perhaps) | Err(_) => self.fire(about, watch, &ExitReason::NoProcess),
+        }
+    }
+
+    /// The process `pid` is over: does what was left in its queue for that moment.
+    pub(crate) fn tell_end(&self, item: Item<P>, pid: Pid, reason: &ExitReason) {
+        match item {
+            Item::Signal(Signal::Attach(watch)) => self.fire(pid, &watch, reason),
+            Item::Signal(Signal::AtEnd(call)) => call.run(reason),
+            Item::Signal(_) | Item::Event(_) => {}
         }
     }
 

@@ -118,19 +118,6 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Asks the process to end, if it still lives.
-    pub(crate) fn cancel(&self, pid: Pid) {
-        if let Some(process) = self.table().pin(pid)
-            && process
-                .slot()
-                .events
-                .push(Item::Event(Event::Cancel))
-                .is_ok()
-        {
-            self.wake(process.slot(), Reason::Cancel);
-        }
-    }
-
     /// Puts a process that has become Ready again into a run queue: the caller's, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {

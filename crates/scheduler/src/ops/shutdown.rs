@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use filch_process_state::Reason;
 use filch_sync::atomic::Ordering;
 
-use crate::{Handle, Pid, Protocol, RunningCall};
+use crate::{Cancel, Handle, Pid, Protocol, RunningCall};
 
 /// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
 /// each call that still runs.
@@ -96,7 +96,7 @@ impl<P: Protocol> Handle<P> {
         // `Table::iter`.
         let mut asked = 0;
         for process in self.table().iter() {
-            self.cancel(process.pid());
+            let _ = self.ask_to_end(process.pid(), Cancel::shutdown());
             asked += 1;
         }
         asked

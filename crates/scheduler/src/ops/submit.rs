@@ -3,20 +3,21 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use filch_process_table::{Closed, Pid, Refusal};
+use filch_process_table::{Closed, Pid, Refusal, Watch, WatchKind};
 use filch_sync::panic::catch_panic;
 
 use crate::api::life_cycle;
 use crate::api::pinned::Pinned;
-use crate::api::submission::Options;
+use crate::api::submission::{Options, Start};
+use crate::api::ties::{Deadline, Ties};
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
-use crate::table::item::{Item, Signal};
 use crate::worker::start::init;
 use crate::{
-    CalledFromInside, Context, ExitReason, Handle, HookError, InitError, JoinError, Process,
-    ProcessError, ProcessHandle, Protocol, Submission,
+    Cancel, Context, ExitReason, Handle, HookError, InitError, Process, ProcessHandle, Protocol,
+    RegisterError, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -50,7 +51,7 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(&place, process, init, &options)?;
+                self.begin(&place, process, init, &options, None)?;
                 Ok(ProcessHandle::new(place))
             }
             Err(refusal) => Err(hand_back(refusal, Box::new(process), input)),
@@ -69,56 +70,6 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         self.submission_boxed(process, method, input).submit()
-    }
-
-    /// Submits the process, waits for its end, and returns its output. Blocking.
-    ///
-    /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
-    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
-    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
-    /// priority and beside its thread-local values, and count as a worker's: see
-    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
-    /// that the caller holds does no harm that it would not do anyway.
-    /// [`Builder::guests`](crate::Builder::guests) forbids it, and a scheduler that lends its
-    /// workers to a [pool](Self::pool) has none.
-    ///
-    /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
-    pub fn execute(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-    ) -> Result<P::Output, ExecuteError<P>> {
-        if self.is_worker() {
-            return Err(ExecuteError::CalledFromInside(Refused {
-                process: Box::new(process),
-                input,
-            }));
-        }
-        let options = Options::default();
-        let place = match self.admit(&options) {
-            Ok(place) => place,
-            Err(refusal) => {
-                let refused = hand_back(refusal, Box::new(process), input);
-                return Err(ExecuteError::Submit(refused));
-            }
-        };
-        let started = self.make_ready(
-            &place,
-            process_box(process),
-            |process, context| init(process, context, method, input),
-            &options,
-        );
-        started.map_err(ExecuteError::Submit)?;
-        place.run_here();
-        let process = ProcessHandle::new(place);
-        process.join().map_err(|error| match error {
-            JoinError::Process(error) => ExecuteError::Process(error),
-            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
-                unreachable!("this thread was no worker a moment ago, and waits without a deadline")
-            }
-        })
     }
 
     /// A place for one more process, with the pin of its handle.
@@ -148,25 +99,28 @@ impl<P: Protocol> Handle<P> {
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
+        ties: Option<&Ties<'_, P>>,
     ) -> Result<(), SubmitError<P>> {
-        self.make_ready(place, process, init, options)?;
+        self.make_ready(place, process, init, options, ties)?;
         self.enqueue_new(place.slot());
         Ok(())
     }
 
     /// The same, for a caller that then puts it into a run queue, or runs it.
-    fn make_ready(
+    pub(crate) fn make_ready(
         &self,
         place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
+        ties: Option<&Ties<'_, P>>,
     ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
+            reads_later: options.reads_later,
             allowance: self.shared.first_allowance,
             sampled: false,
             cold: None,
@@ -176,10 +130,13 @@ impl<P: Protocol> Handle<P> {
         let context = Context::new(self, pid);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(pid, slot, SubmitError::Init(error)));
+            return Err(self.turn_away(place, SubmitError::Init(error)));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(pid, slot, SubmitError::Hook(error)));
+            return Err(self.turn_away(place, SubmitError::Hook(error)));
+        }
+        if let Some(ties) = ties {
+            self.tie(pid, body, ties);
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
@@ -187,15 +144,46 @@ impl<P: Protocol> Handle<P> {
         // No fence: either the walk of `cancel_all` through the table has found this process, or
         // this has come into its slot after the walk, and the closed admission is seen. See there.
         if self.shared.admission.is_closed() {
-            self.cancel(pid);
+            let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         Ok(())
     }
 
+    /// Ties the process to others, before it is Ready.
+    #[cold]
+    fn tie(&self, pid: Pid, body: &mut Body<P>, ties: &Ties<'_, P>) {
+        for &(kind, other) in &ties.watches {
+            let watch = Watch::new(kind, other, pid);
+            body.cold().watches.push(Arc::clone(&watch));
+            if kind == WatchKind::Link {
+                self.attach(other, &watch);
+            }
+        }
+        if let Some(Deadline { at, timers }) = &ties.deadline {
+            timers.terminate_at(*at, self, pid);
+        }
+    }
+
+    /// Gives the name to what is about to be submitted; or takes its place away again.
+    ///
+    /// # Errors
+    /// The name is taken.
+    #[cold]
+    pub(crate) fn name_place(&self, place: &Pinned<P>, name: &str) -> Result<(), RegisterError> {
+        let named = self.register(name, place.pid());
+        named.inspect_err(|error| self.vacate(place, &ExitReason::not_started(error)))
+    }
+
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, pid: Pid, slot: &Slot<P>, error: SubmitError<P>) -> SubmitError<P> {
-        let reason = &ExitReason::not_started(&error);
+    fn turn_away(&self, place: &Pinned<P>, error: SubmitError<P>) -> SubmitError<P> {
+        self.vacate(place, &ExitReason::not_started(&error));
+        error
+    }
+
+    /// Gives a place up in which no process was Ready yet. The caller is the submitter.
+    pub(crate) fn vacate(&self, place: &Pinned<P>, reason: &ExitReason) {
+        let (pid, slot) = (place.pid(), place.slot());
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
         if let Some(body) = unsafe { slot.life.body() } {
             // The error of `init` is the one that tells what is wrong; one of closing after it
@@ -213,13 +201,10 @@ impl<P: Protocol> Handle<P> {
         // SAFETY: made Running just now, and it ends here, once, with its pin.
         let closed = unsafe { Closed::begin(self.table(), slot) };
         let completed = closed.complete(|item| {
-            if let Item::Signal(Signal::Attach(watch)) = item {
-                self.fire(pid, &watch, reason);
-            }
+            self.tell_end(item, pid, reason);
         });
         completed.leave();
         self.leave();
-        error
     }
 }
 
@@ -227,25 +212,42 @@ impl<P: Protocol> Submission<'_, P> {
     /// Submits it. See [`Handle::submit`].
     ///
     /// # Errors
-    /// As [`Handle::submit`].
+    /// As [`Handle::submit`]; and [`SubmitError::Name`], if the [name](Self::name) is taken, or
+    /// [`SubmitError::DeadlinePassed`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         let Self {
             handle,
+            start,
+            options,
+            ties,
+        } = self;
+        let Start {
             process,
             method,
             input,
-            options,
-        } = self;
-        match handle.admit(&options) {
-            Ok(place) => {
-                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
-                    init(process, context, method, input)
-                };
-                handle.begin(&place, process, init, &options)?;
-                Ok(ProcessHandle::new(place))
-            }
-            Err(refusal) => Err(hand_back(refusal, process.into_boxed(), input)),
+        } = start;
+        if ties.is_over() {
+            return Err(SubmitError::DeadlinePassed(Refused {
+                process: process.into_boxed(),
+                input,
+            }));
         }
+        let place = match handle.admit(&options) {
+            Ok(place) => place,
+            Err(refusal) => return Err(hand_back(refusal, process.into_boxed(), input)),
+        };
+        if let Some(name) = ties.name
+            && let Err(error) = handle.name_place(&place, name)
+        {
+            let process = process.into_boxed();
+            let refused = Refused { process, input };
+            return Err(SubmitError::Name { error, refused });
+        }
+        let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+            init(process, context, method, input)
+        };
+        handle.begin(&place, process, init, &options, Some(&ties))?;
+        Ok(ProcessHandle::new(place))
     }
 }
 
@@ -265,7 +267,7 @@ impl<P: Protocol> Context<'_, P> {
 }
 
 /// The error for the submitter of a process that was not admitted.
-fn hand_back<P: Protocol>(
+pub(crate) fn hand_back<P: Protocol>(
     refusal: Refusal,
     process: Box<dyn Process<P>>,
     input: P::Input,
@@ -302,6 +304,15 @@ pub enum SubmitError<P: Protocol> {
     },
     /// There is no memory for one more process.
     NoMemory(Refused<P>),
+    /// The [name](crate::Submission::name) that it was to get is taken.
+    Name {
+        /// Which name, and which process has it.
+        error: RegisterError,
+        /// What was not submitted.
+        refused: Refused<P>,
+    },
+    /// The [deadline](crate::Submission::deadline) that it was to get has passed.
+    DeadlinePassed(Refused<P>),
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
@@ -320,32 +331,12 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
                  scheduler with a higher limit"
             ),
             Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
+            Self::Name { error, .. } => error.fmt(f),
+            Self::DeadlinePassed(_) => f.write_str("the deadline of the process has passed"),
             Self::Init(error) => error.fmt(f),
             Self::Hook(error) => error.fmt(f),
         }
     }
 }
 
-/// Why [`execute`](Handle::execute) has no output.
-#[non_exhaustive]
-pub enum ExecuteError<P: Protocol> {
-    /// It was not even submitted.
-    Submit(SubmitError<P>),
-    /// It ran and did not end well.
-    Process(ProcessError<P>),
-    /// Called on a worker of the same scheduler, which would wait for itself; nothing was
-    /// submitted.
-    CalledFromInside(Refused<P>),
-}
-
-impl<P: Protocol> fmt::Display for ExecuteError<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Submit(error) => error.fmt(f),
-            Self::Process(error) => error.fmt(f),
-            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
-        }
-    }
-}
-
-error_by_display!(SubmitError<P: Protocol>, ExecuteError<P: Protocol>);
+error_by_display!(SubmitError<P: Protocol>);

@@ -28,11 +28,11 @@ impl<P: Protocol> Handle<P> {
     pub fn upgrade(
         &self,
         pid: Pid,
-        process: Box<dyn Process<P>>,
+        process: impl Process<P> + 'static,
         method: &str,
         input: P::Input,
     ) -> Result<(), UpgradeError<P>> {
-        let signal = Signal::Upgrade(Successor::new(process, method, input));
+        let signal = Signal::Upgrade(Successor::new(Box::new(process), method, input));
         match self.signal(pid, signal) {
             Ok(_) => Ok(()),
             Err(Signal::Upgrade(successor)) => {

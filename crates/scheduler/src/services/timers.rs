@@ -24,9 +24,10 @@ pub use filch_timers::{
 
 use filch_sync::panic::drop_contained;
 
+use crate::api::ties::{Deadline, Terminator};
 use crate::protocol::debug_fields;
 use crate::services::service_threads;
-use crate::{Completion, Handle, Pid, Protocol, Undelivered};
+use crate::{Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Submission, Undelivered};
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
 ///
@@ -96,6 +97,23 @@ impl Timers {
         Bounded { pid, completion }
     }
 
+    /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the `deadline`
+    /// if it has not ended by then. The process is told of both. The timer goes with the process.
+    ///
+    /// # Errors
+    /// [`NoSuchProcess`] if it has ended already, or never was.
+    pub fn end_by<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        pid: Pid,
+        reason: &str,
+    ) -> Result<(), NoSuchProcess> {
+        scheduler.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))?;
+        self.terminate_at(deadline, scheduler, pid);
+        Ok(())
+    }
+
     /// Sends `message` to the process `to` when the `deadline` has come. If it is
     /// [refused](crate::Undelivered) then, the message is dropped.
     pub fn send_at<P: Protocol>(
@@ -143,6 +161,32 @@ impl Timers {
                 !over
             }
         })
+    }
+}
+
+impl<P: Protocol> Terminator<P> for Timers {
+    fn now(&self) -> Instant {
+        self.timers.now()
+    }
+
+    fn terminate_at(&self, deadline: Instant, scheduler: &Handle<P>, pid: Pid) {
+        let timers = self.on_behalf_of(scheduler.number());
+        let terminated = scheduler.clone();
+        let key = timers.call_at(deadline, move || {
+            let _ = terminated.terminate(pid);
+        });
+        let _ = scheduler.at_end(pid, move |_| {
+            timers.cancel(key);
+        });
+    }
+}
+
+impl<'a, P: Protocol, S> Submission<'a, P, S> {
+    /// It is terminated at the deadline, if it has not ended by then. If that has passed, the
+    /// submission is refused.
+    pub fn deadline(mut self, at: Instant, timers: &'a Timers) -> Self {
+        self.ties.deadline = Some(Deadline { at, timers });
+        self
     }
 }
 

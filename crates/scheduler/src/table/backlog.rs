@@ -42,7 +42,7 @@ impl<P: Protocol> Backlog<P> {
     pub(crate) fn push(&mut self, event: Event<P>) {
         match event {
             Event::Completed { .. } => self.completions.push_back(event),
-            Event::Cancel => {
+            Event::Cancel(_) => {
                 self.cancels += 1;
                 self.others.push_back(event);
             }
@@ -57,7 +57,7 @@ impl<P: Protocol> Backlog<P> {
             return Some(completed);
         }
         while let Some(event) = self.others.pop_front() {
-            if matches!(event, Event::Cancel) {
+            if matches!(event, Event::Cancel(_)) {
                 self.cancels -= 1;
             }
             if !event.is_cancelled() {
@@ -77,7 +77,7 @@ impl<P: Protocol> Backlog<P> {
             return None;
         }
         self.cancels -= 1;
-        let is_cancel = |event: &Event<P>| matches!(event, Event::Cancel);
+        let is_cancel = |event: &Event<P>| matches!(event, Event::Cancel(_));
         let place = self.others.iter().position(is_cancel)?;
         self.others.remove(place)
     }
@@ -87,7 +87,7 @@ impl<P: Protocol> Backlog<P> {
         if let Event::Completed { .. } = event {
             return self.completions.push_front(event);
         }
-        self.cancels += usize::from(matches!(event, Event::Cancel));
+        self.cancels += usize::from(matches!(event, Event::Cancel(_)));
         self.others.push_front(event);
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use filch_process_table::{InlineBox, WatchList};
 
+use crate::api::end_call::EndCalls;
 use crate::api::process_error::Exit;
 use crate::table::backlog::Backlog;
 use crate::table::item::Item;
@@ -37,6 +38,9 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) waits: Waits,
     /// Whether the end of a linked process is an event for it.
     pub(crate) trap_exits: bool,
+    /// Whether its messages count as delivered when it reads them, and not when a step is given
+    /// them.
+    pub(crate) reads_later: bool,
     /// How many events its next step is given: at least one. Learnt from what they cost when it
     /// was behind.
     pub(crate) allowance: u32,
@@ -58,8 +62,10 @@ pub(crate) struct ColdState<P: Protocol> {
     pub(crate) since: Option<Instant>,
     /// The step that it takes, or took last, if that is timed.
     pub(crate) timed: Option<TimedStep>,
-    /// What is to be told of its end.
+    /// Which processes are told of its end.
     pub(crate) watches: WatchList,
+    /// What else is called then.
+    pub(crate) end_calls: EndCalls,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -80,6 +86,7 @@ impl<P: Protocol> Body<P> {
                 since: None,
                 timed: None,
                 watches: WatchList::default(),
+                end_calls: EndCalls::default(),
             })
         })
     }

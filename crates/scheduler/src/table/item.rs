@@ -6,6 +6,7 @@ use std::sync::Arc;
 use filch_process_state::Reason;
 use filch_process_table::{Watch, WatchKind};
 
+use crate::api::end_call::PendingCall;
 use crate::api::step_output::Successor;
 use crate::{Event, ExitReason, Pid, Protocol};
 
@@ -25,6 +26,8 @@ pub(crate) enum Signal<P: Protocol> {
     Exit(Box<ExitSignal>),
     /// Replaces it by a new version.
     Upgrade(Box<Successor<P>>),
+    /// Calls this at its end.
+    AtEnd(PendingCall),
 }
 
 /// The end of a process, on its way to one that watches it or is linked to it.
@@ -39,7 +42,7 @@ impl<P: Protocol> Signal<P> {
     /// do not pile up in its queue; one that waits for commands, only for those that may end it.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) => Reason::Message,
+            Self::Attach(_) | Self::AtEnd(_) => Reason::Message,
             Self::Exit(exit) if exit.watch.kind() == WatchKind::Monitor => Reason::Message,
             Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
         }
@@ -49,7 +52,7 @@ impl<P: Protocol> Signal<P> {
     /// it.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::Attach(_) => false,
+            Self::Attach(_) | Self::AtEnd(_) => false,
             Self::Exit(exit) => exit.watch.kind() == WatchKind::Link && !exit.reason.is_normal(),
             Self::Upgrade(_) => true,
         }
@@ -62,6 +65,7 @@ impl<P: Protocol> fmt::Debug for Item<P> {
             Self::Event(event) => event.fmt(f),
             Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
             Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
+            Self::Signal(Signal::AtEnd(_)) => f.write_str("AtEnd"),
             Self::Signal(Signal::Exit(exit)) => write!(f, "Exit({}, {})", exit.from, exit.reason),
         }
     }

@@ -167,7 +167,7 @@ impl<P: Protocol> Driver<P> {
             }
         }
         let events = &mut scratch.events;
-        self.count(slot, events, wait_ends, scratch.worker);
+        self.count(slot, body, events, wait_ends, scratch.worker);
         if more || body.cold.is_some() {
             self.budget.begin_step(body, events.len(), more);
         }
@@ -200,7 +200,7 @@ impl<P: Protocol> Driver<P> {
         };
         let (events, sample) = (&mut scratch.events, &mut scratch.sample);
         let first = WaitEnds::take_first(body.waits, events, sample);
-        self.count(slot, sample, first, scratch.worker);
+        self.count(slot, body, sample, first, scratch.worker);
         let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
         // What is left of them goes with the process.
         body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
@@ -285,8 +285,15 @@ impl<P: Protocol> Driver<P> {
 
     /// Counts the step that begins, and what it is given.
     #[inline(always)]
-    fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
-        if slot.mailbox.counts() {
+    fn count(
+        &self,
+        slot: &Slot<P>,
+        body: &Body<P>,
+        events: &EventList<P>,
+        wait_ends: WaitEnds,
+        worker: usize,
+    ) {
+        if slot.mailbox.counts() && !body.reads_later {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
             slot.mailbox.deliver(messages as u32);
@@ -336,6 +343,10 @@ impl<P: Protocol> Driver<P> {
             Status::Over => Err(Over),
             Status::Pending => {
                 slot.awaited.set_future(true);
+                Ok(Waits::Wakes)
+            }
+            Status::PendingForEvents => {
+                slot.awaited.set_future(false);
                 Ok(Waits::Wakes)
             }
             Status::Wait if slot.awaited.commands() == 0 => {

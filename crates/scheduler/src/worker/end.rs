@@ -5,7 +5,6 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::life_cycle;
 use crate::table::body::Slot;
-use crate::table::item::{Item, Signal};
 use crate::worker::scratch::Scratch;
 use crate::{Context, Handle, ProcessError, Protocol};
 
@@ -33,9 +32,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    let watches = cold.map(|cold| {
+    let told = cold.map(|cold| {
         drop_all_contained(cold.backlog.into_events());
-        cold.watches
+        (cold.watches, cold.end_calls)
     });
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
@@ -52,14 +51,12 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     let context = Context::new(handle, pid);
-    let fire = |watch| handle.fire(pid, &watch, &reason);
-    let completed = closed.complete(|item| {
-        if let Item::Signal(Signal::Attach(watch)) = item {
-            fire(watch);
+    let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
+    if let Some((watches, calls)) = told {
+        for watch in watches {
+            handle.fire(pid, &watch, &reason);
         }
-    });
-    if let Some(watches) = watches {
-        watches.into_iter().for_each(fire);
+        calls.run(&reason);
     }
     life_cycle::complete(&context, &reason);
     // Before the thread that joins the process is told: it finds room for another one.

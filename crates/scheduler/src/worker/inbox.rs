@@ -112,6 +112,7 @@ impl<P: Protocol> Inbox<P> {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
             Signal::Attach(watch) => body.cold().watches.push(watch),
+            Signal::AtEnd(call) => body.cold().end_calls.push(call),
             Signal::Exit(exit) => return self.heed_exit(*exit, body.trap_exits),
         }
         None
@@ -158,7 +159,8 @@ impl WaitEnds {
         events: &mut EventList<P>,
         sample: &mut EventList<P>,
     ) -> Self {
-        let ends_wait = |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel);
+        let ends_wait =
+            |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel(_));
         let first = match waits {
             Waits::Commands => events.iter().position(ends_wait).unwrap_or(0),
             Waits::Turn | Waits::Events | Waits::Wakes => 0,
@@ -182,7 +184,7 @@ impl WaitEnds {
     #[inline]
     fn count<P: Protocol>(&mut self, event: &Event<P>) {
         self.completions += u32::from(matches!(event, Event::Completed { .. }));
-        self.cancels += u32::from(matches!(event, Event::Cancel));
+        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
     }
 
     /// Whether these, or the other `events`, end the wait.

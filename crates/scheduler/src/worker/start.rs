@@ -41,6 +41,7 @@ pub(crate) fn take_over<P: Protocol>(
         return Err(ProcessError::Upgrade(error));
     }
     let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
+    body.reads_later = false;
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
     let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));

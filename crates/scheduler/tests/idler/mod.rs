@@ -19,7 +19,7 @@ impl Process<Words> for Idler {
         out: &mut StepOutput<Words>,
     ) -> Result<(), String> {
         for event in events {
-            if let Event::Cancel = event {
+            if let Event::Cancel(_) = event {
                 out.done(0);
             }
         }

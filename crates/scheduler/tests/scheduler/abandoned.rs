@@ -96,7 +96,7 @@ fn asking(tag: u64) -> impl Process<Test> {
         if !std::mem::replace(&mut asked, true) {
             out.yield_command(tag, Command::Forget);
         }
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+        if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
             out.done(0);
         } else {
             out.wait();

@@ -329,7 +329,7 @@ fn a_bounded_mailbox_has_room_for_what_a_step_was_given() {
             };
             assert_eq!(reason, Undelivered::Full { limit: 100 });
         }
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+        if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
             out.done(7);
         }
     });
@@ -360,7 +360,7 @@ fn a_cancel_stands_behind_it() {
         for event in events {
             match event {
                 Event::Message(_) => messages += 1,
-                Event::Cancel => out.done(messages),
+                Event::Cancel(_) => out.done(messages),
                 event => panic!("{event:?}"),
             }
         }

@@ -55,7 +55,7 @@ where
     ) -> Stepped {
         for event in events {
             match event {
-                Event::Cancel => out.done(()),
+                Event::Cancel(_) => out.done(()),
                 event => (self.0)(context, event, out)?,
             }
         }

@@ -138,7 +138,7 @@ pub(crate) fn summing(n: u64) -> Scripted {
 /// A process that does nothing until it is cancelled, and is then done with 0.
 pub(crate) fn waiting() -> Scripted {
     scripted(|_, events, out| {
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+        if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
             out.done(0);
         } else {
             out.idle();

@@ -18,7 +18,7 @@ fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
         for event in events {
             match event {
                 Event::Message(_) => messages += 1,
-                Event::Cancel => out.done(messages),
+                Event::Cancel(_) => out.done(messages),
                 event => panic!("{event:?}"),
             }
         }
@@ -55,7 +55,7 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
         for event in events {
             match event {
                 Event::Message((_, number)) => seen.push(number),
-                Event::Cancel => {
+                Event::Cancel(_) => {
                     assert!(seen.len() <= 3, "{seen:?}");
                     seen.push(MANY);
                 }

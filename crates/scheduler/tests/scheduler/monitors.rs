@@ -17,7 +17,7 @@ fn listening() -> (Scripted, mpsc::Receiver<Told>) {
         for event in events {
             match event {
                 Event::Down(down) => tell.send((down.pid, down.monitor, down.reason)).unwrap(),
-                Event::Cancel => out.done(0),
+                Event::Cancel(_) => out.done(0),
                 _ => {}
             }
         }

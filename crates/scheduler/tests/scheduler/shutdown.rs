@@ -125,7 +125,7 @@ fn shutdown_from_inside_is_refused_and_everybody_is_still_asked() {
             if let Some(scheduler) = owner.lock().unwrap().take() {
                 assert_eq!(scheduler.shutdown(PATIENCE), Err(CalledFromInside));
             }
-            if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
                 out.done(1);
             } else {
                 out.idle();

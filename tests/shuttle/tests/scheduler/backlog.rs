@@ -118,7 +118,7 @@ fn a_shutdown_beside_a_backlog() {
                 for event in events {
                     match event {
                         Event::Message(Note::Number(number)) => sum += number,
-                        Event::Cancel => out.done(sum),
+                        Event::Cancel(_) => out.done(sum),
                         event => panic!("{event:?}"),
                     }
                 }

@@ -162,7 +162,7 @@ fn summing(closed: &Closed, count: usize) -> Scripted {
 /// Is done with 7 when it is cancelled, and waits until then.
 fn until_cancelled(closed: &Closed) -> Scripted {
     scripted(closed, |_, events, out| {
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+        if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
             out.done(7);
         } else {
             out.idle();

@@ -105,7 +105,7 @@ fn a_mailbox_is_full_exactly_when_it_is() {
             for event in events {
                 match event {
                     Event::Message(_) => messages += 1,
-                    Event::Cancel => out.done(read + messages),
+                    Event::Cancel(_) => out.done(read + messages),
                     event => panic!("{event:?}"),
                 }
             }

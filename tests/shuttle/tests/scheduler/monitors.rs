@@ -28,7 +28,7 @@ fn listening(
                     heard += 1;
                     tell.send(down.reason).unwrap();
                 }
-                Event::Cancel => out.done(heard),
+                Event::Cancel(_) => out.done(heard),
                 event => panic!("{event:?}"),
             }
         }

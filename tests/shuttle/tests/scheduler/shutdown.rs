@@ -73,7 +73,7 @@ fn with_blocking_commands(closed: &Closed) -> (Scheduler<Numbers>, Counts) {
             if !std::mem::replace(&mut asked, true) {
                 out.yield_command(0, 5);
             }
-            if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            if events.iter().any(|event| matches!(event, Event::Cancel(_))) {
                 out.done(7);
             } else {
                 out.idle();

@@ -111,8 +111,8 @@ impl Actor {
                     dispose(result);
                     Next::Rest
                 }
-                Event::Cancel if self.role.is_stubborn => Next::Rest,
-                Event::Cancel => Next::Done,
+                Event::Cancel(_) if self.role.is_stubborn => Next::Rest,
+                Event::Cancel(_) => Next::Done,
                 Event::Down(down) => {
                     self.world.watches.told_down(*down, &life);
                     Next::Rest

@@ -1,0 +1,90 @@
+//! A call at the end of a process, for those that are no processes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_sync::panic::catch_panic;
+use filch_sync::{Mutex, lock};
+
+use crate::ExitReason;
+
+type Call = Box<dyn FnOnce(&ExitReason) + Send>;
+
+/// A call that comes at the end of a process; from [`Handle::at_end`](crate::Handle::at_end).
+/// Dropping this leaves it as it is.
+#[must_use = "dropping it is fine, but says that the call is never cancelled"]
+pub struct EndCall(Arc<Mutex<Option<Call>>>);
+
+impl EndCall {
+    /// With what the process keeps.
+    pub(crate) fn new(call: impl FnOnce(&ExitReason) + Send + 'static) -> (Self, PendingCall) {
+        let call: Call = Box::new(call);
+        let shared = Arc::new(Mutex::new(Some(call)));
+        (Self(Arc::clone(&shared)), PendingCall(shared))
+    }
+
+    /// Has it not come, and drops what it would have called. Whether this was in time. Takes a lock
+    /// for a moment, under which no user's code runs.
+    pub fn cancel(self) -> bool {
+        let call = lock(&self.0).take();
+        call.is_some()
+    }
+}
+
+impl fmt::Debug for EndCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndCall").finish_non_exhaustive()
+    }
+}
+
+/// What the process keeps of a call. If it is dropped, be it unread in the queue of a process that
+/// has ended, the call comes then.
+pub(crate) struct PendingCall(Arc<Mutex<Option<Call>>>);
+
+impl PendingCall {
+    /// Calls, unless that was cancelled. A panic is contained.
+    pub(crate) fn run(self, reason: &ExitReason) {
+        self.take_and_call(reason);
+    }
+
+    /// Whether it is still to come.
+    pub(crate) fn is_pending(&self) -> bool {
+        lock(&self.0).is_some()
+    }
+
+    fn take_and_call(&self, reason: &ExitReason) {
+        let call = lock(&self.0).take();
+        if let Some(call) = call {
+            let _ = catch_panic(|| call(reason));
+        }
+    }
+}
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        self.take_and_call(&ExitReason::NoProcess);
+    }
+}
+
+/// The calls that come at the end of one process.
+#[derive(Default)]
+pub(crate) struct EndCalls(Vec<PendingCall>);
+
+impl EndCalls {
+    /// Adds one. Sweeps out those that were cancelled before it allocates, as
+    /// [`WatchList`](filch_process_table::WatchList) does.
+    pub(crate) fn push(&mut self, call: PendingCall) {
+        if self.0.len() == self.0.capacity() {
+            self.0.retain(PendingCall::is_pending);
+            self.0.reserve_exact(self.0.len().max(1));
+        }
+        self.0.push(call);
+    }
+
+    /// The process has ended.
+    pub(crate) fn run(self, reason: &ExitReason) {
+        for call in self.0 {
+            call.run(reason);
+        }
+    }
+}

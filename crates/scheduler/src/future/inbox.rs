@@ -1,0 +1,164 @@
+//! The events of a process that is an async function.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::task::{self, Poll, Waker};
+
+use filch_sync::panic::drop_all_contained;
+use filch_sync::{Arc, Mutex, lock};
+
+use crate::api::joins::WakerId;
+use crate::api::pinned::Pinned;
+use crate::{Event, Events, Handle, Pid, Protocol, SendError};
+
+/// The events of a process that is an async function, and what it knows of the world; from
+/// [`Handle::spawn_with`].
+///
+/// What comes waits here until it is asked for. With a
+/// [limit](crate::Submission::mailbox), a message takes its room until it has been read.
+pub struct Inbox<P: Protocol> {
+    handle: Handle<P>,
+    place: Pinned<P>,
+    mail: Arc<Mail<P>>,
+}
+
+/// Where the process puts what the function reads. The two have it by turns, on one thread, unless
+/// the function has given its inbox away; so the lock is next to free.
+pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
+
+struct Unread<P: Protocol> {
+    events: VecDeque<Event<P>>,
+    /// Of what waits for an event. None where that is the process's own, which is polled anyway.
+    waker: Option<Waker>,
+    /// Whether the function waits for an event.
+    awaited: bool,
+    /// Whether the function has dropped its inbox.
+    abandoned: bool,
+}
+
+impl<P: Protocol> Mail<P> {
+    /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
+    /// any more.
+    pub(crate) fn put(&self, events: &mut Events<'_, P>) {
+        if events.len() == 0 {
+            return;
+        }
+        let mut unread = lock(&self.0);
+        if unread.abandoned {
+            return;
+        }
+        unread.events.extend(events);
+        unread.awaited = false;
+        let waker = unread.waker.take();
+        drop(unread);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Whether all was read, and the function waits for more.
+    pub(crate) fn is_awaited(&self) -> bool {
+        lock(&self.0).awaited
+    }
+}
+
+impl<P: Protocol> Inbox<P> {
+    pub(crate) fn new(handle: Handle<P>, place: Pinned<P>) -> Self {
+        let mail = Mail(Mutex::new(Unread {
+            events: VecDeque::new(),
+            waker: None,
+            awaited: false,
+            abandoned: false,
+        }));
+        Self {
+            handle,
+            place,
+            mail: Arc::new(mail),
+        }
+    }
+
+    pub(crate) fn mail(&self) -> Arc<Mail<P>> {
+        Arc::clone(&self.mail)
+    }
+
+    /// The process's PID, for others to send to.
+    pub fn pid(&self) -> Pid {
+        self.place.pid()
+    }
+
+    /// The scheduler.
+    pub fn handle(&self) -> &Handle<P> {
+        &self.handle
+    }
+
+    /// Sends a message. See [`Handle::send`].
+    ///
+    /// # Errors
+    /// As [`Handle::send`].
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle.send(to, message)
+    }
+
+    /// The next event: waits for it. There is always one more, be it a
+    /// [`Cancel`](Event::Cancel) at the shutdown. If this is dropped while it waits, no event is
+    /// lost.
+    pub async fn next(&mut self) -> Event<P> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The next event, if it has come. See [`next`](Self::next).
+    pub fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+        let mut unread = lock(&self.mail.0);
+        if let Some(event) = unread.events.pop_front() {
+            drop(unread);
+            self.count(&event);
+            return Poll::Ready(event);
+        }
+        unread.awaited = true;
+        let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(self.place.slot());
+        let waker = (!is_own).then(|| context.waker().clone());
+        let old = std::mem::replace(&mut unread.waker, waker);
+        drop(unread);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// The next event, if it has come. Never waits.
+    pub fn try_next(&mut self) -> Option<Event<P>> {
+        let event = lock(&self.mail.0).events.pop_front()?;
+        self.count(&event);
+        Some(event)
+    }
+
+    /// A message that was read leaves its room to others.
+    fn count(&self, event: &Event<P>) {
+        let mailbox = &self.place.slot().mailbox;
+        if mailbox.counts() && matches!(event, Event::Message(_)) {
+            mailbox.deliver(1);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Inbox<P> {
+    /// What nobody reads any more is dropped: that is user code.
+    fn drop(&mut self) {
+        let mut unread = lock(&self.mail.0);
+        unread.abandoned = true;
+        let left = std::mem::take(&mut unread.events);
+        drop(unread);
+        for event in &left {
+            self.count(event);
+        }
+        drop_all_contained(left);
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Inbox<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbox")
+            .field("pid", &self.pid())
+            .field("unread", &lock(&self.mail.0).events.len())
+            .finish_non_exhaustive()
+    }
+}

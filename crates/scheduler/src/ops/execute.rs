@@ -1,0 +1,90 @@
+//! Submitting a process and waiting for its end, as one act.
+
+use std::fmt;
+
+use crate::api::submission::Options;
+use crate::ops::submit::hand_back;
+use crate::protocol::error_by_display;
+use crate::table::body::process_box;
+use crate::worker::start::init;
+use crate::{
+    CalledFromInside, Handle, JoinError, Process, ProcessError, ProcessHandle, Protocol, Refused,
+    SubmitError,
+};
+
+impl<P: Protocol> Handle<P> {
+    /// Submits the process, waits for its end, and returns its output. Blocking.
+    ///
+    /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
+    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
+    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
+    /// priority and beside its thread-local values, and count as a worker's: see
+    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
+    /// that the caller holds does no harm that it would not do anyway.
+    /// [`Builder::guests`](crate::Builder::guests) forbids it, and a scheduler that lends its
+    /// workers to a [pool](Self::pool) has none.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
+    pub fn execute(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        if self.is_worker() {
+            return Err(ExecuteError::CalledFromInside(Refused {
+                process: Box::new(process),
+                input,
+            }));
+        }
+        let options = Options::default();
+        let place = match self.admit(&options) {
+            Ok(place) => place,
+            Err(refusal) => {
+                let refused = hand_back(refusal, Box::new(process), input);
+                return Err(ExecuteError::Submit(refused));
+            }
+        };
+        let started = self.make_ready(
+            &place,
+            process_box(process),
+            |process, context| init(process, context, method, input),
+            &options,
+            None,
+        );
+        started.map_err(ExecuteError::Submit)?;
+        place.run_here();
+        let process = ProcessHandle::new(place);
+        process.join().map_err(|error| match error {
+            JoinError::Process(error) => ExecuteError::Process(error),
+            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
+                unreachable!("this thread was no worker a moment ago, and waits without a deadline")
+            }
+        })
+    }
+}
+
+/// Why [`execute`](Handle::execute) has no output.
+#[non_exhaustive]
+pub enum ExecuteError<P: Protocol> {
+    /// It was not even submitted.
+    Submit(SubmitError<P>),
+    /// It ran and did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself; nothing was
+    /// submitted.
+    CalledFromInside(Refused<P>),
+}
+
+impl<P: Protocol> fmt::Display for ExecuteError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submit(error) => error.fmt(f),
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+        }
+    }
+}
+
+error_by_display!(ExecuteError<P: Protocol>);
