@@ -1,11 +1,13 @@
 //! The scheduler from the outside, through its public interface, on real threads.
 
 mod abandoned;
+mod at_end;
 mod backlog;
 mod blocking;
 mod bound;
 mod calls;
 mod calls_without_answer;
+mod cancels;
 mod common;
 mod dynamic;
 mod fairness;
@@ -18,6 +20,7 @@ mod futures;
 mod guests;
 mod hooks;
 mod hostile;
+mod inboxes;
 mod joining;
 mod last_owner;
 mod leaks;
@@ -34,6 +37,7 @@ mod report;
 mod shutdown;
 mod stress;
 mod terminate;
+mod ties;
 mod timer_races;
 mod timers;
 mod under_fire;
