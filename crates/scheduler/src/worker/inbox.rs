@@ -71,7 +71,16 @@ impl<P: Protocol> Inbox<P> {
                 self.wait_ends.count(&event);
                 events.push_back(event);
             }
-            Item::Signal(signal) => events.extend(self.heed(signal, body)),
+            signal @ Item::Signal(_) => self.sort_signal(signal, body, events),
+        }
+    }
+
+    /// The same for a signal. Apart, and given all of the item: so an event is moved whole, too.
+    #[cold]
+    #[inline(never)]
+    fn sort_signal(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+        if let Item::Signal(signal) = item {
+            events.extend(self.heed(signal, body));
         }
     }
 
