@@ -65,8 +65,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Submits an async function as a process, with an [`Inbox`] for its events: messages,
-    /// [`Cancel`](crate::Event::Cancel), ends of those that it watches or is linked to. It may await
-    /// anything else meanwhile. It needs no input, and its output is of any type.
+    /// [`Cancel`](crate::Event::Cancel), ends of those that it watches or is linked to. It may
+    /// await anything else meanwhile. It needs no input, and its output is of any type.
     ///
     /// ```
     /// # enum Sums {}

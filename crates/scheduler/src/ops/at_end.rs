@@ -24,8 +24,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// A future that waits until the process `pid` has ended, and says how:
-    /// [`ExitReason::NoProcess`] if that was before this call, or it never was. What the process did
-    /// happens before that.
+    /// [`ExitReason::NoProcess`] if that was before this call, or it never was. What the process
+    /// did happens before that.
     pub fn ended(&self, pid: Pid) -> impl Future<Output = ExitReason> + Send + use<P> {
         let (resolver, promised) = promise();
         let call = self.at_end(pid, |reason| resolver.resolve(reason.clone()));

@@ -10,8 +10,8 @@ impl<P: Protocol> Handle<P> {
     /// events that were there before, and decides for itself. That ends a wait for commands.
     /// Lock-free.
     ///
-    /// [`Timers::end_by`](crate::timers::Timers::end_by) asks, and terminates it if it has not ended
-    /// in time. A plain future does not hear this.
+    /// [`Timers::end_by`](crate::timers::Timers::end_by) asks, and terminates it if it has not
+    /// ended in time. A plain future does not hear this.
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.

@@ -97,8 +97,9 @@ impl Timers {
         Bounded { pid, completion }
     }
 
-    /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the `deadline`
-    /// if it has not ended by then. The process is told of both. The timer goes with the process.
+    /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the
+    /// `deadline` if it has not ended by then. The process is told of both. The timer goes with the
+    /// process.
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.

@@ -6,7 +6,6 @@
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
-use filch_process_state::LetGo;
 use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
@@ -16,9 +15,10 @@ use crate::api::command::dispatch;
 use crate::api::step_output::{Over, Status, Yield};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
-use crate::worker::budget::{Backlogged, Budget, UNSAMPLED};
+use crate::worker::budget::{Budget, UNSAMPLED};
 use crate::worker::end::end;
 use crate::worker::inbox::{Inbox, WaitEnds, put_back};
+use crate::worker::let_go::{After, let_go, let_go_backlogged};
 use crate::worker::scratch::Scratch;
 use crate::worker::start::take_over;
 use crate::{
@@ -80,17 +80,6 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
             scratch.output.give_answers();
         }
     }
-}
-
-/// What became of a process that was let go.
-enum After {
-    /// It waits; another worker may have it already.
-    Waits,
-    /// It is Ready: something came while it ran, or it has used up its budget of events, and not
-    /// yet its slice.
-    Again,
-    /// It is Ready: it has more to do, and others come first.
-    GaveWay,
 }
 
 impl<P: Protocol> Drop for Driver<P> {
@@ -157,7 +146,7 @@ impl<P: Protocol> Driver<P> {
             }
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
-            return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
+            return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
         let mut wait_ends = wait_ends;
         if (more || events.len() > UNSAMPLED) && !body.sampled {
@@ -175,9 +164,9 @@ impl<P: Protocol> Driver<P> {
         if body.cold.is_some() {
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
-            return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
+            return Ok(let_go_backlogged(slot, body.waits, backlogged));
         }
-        Ok(self.let_go(slot, body.waits))
+        Ok(let_go(slot, body.waits))
     }
 
     /// A step with one of many events, when nothing is known of what they cost. If that did not
@@ -216,7 +205,7 @@ impl<P: Protocol> Driver<P> {
         (cold.more, cold.since) = (more, Some(began));
         // SAFETY: the caller has the process, whose slot and body these are.
         let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
-        let after = self.let_go_backlogged(slot, body.waits, backlogged);
+        let after = let_go_backlogged(slot, body.waits, backlogged);
         Ok(ControlFlow::Break(after))
     }
 
@@ -373,39 +362,5 @@ impl<P: Protocol> Driver<P> {
             dispatch(handler, command, completion);
         }
         output.shrink();
-    }
-
-    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as
-    /// most have.
-    ///
-    /// It is not given the body: a reference that is an argument would have to stay exclusive until
-    /// this returns, and the process is another worker's before that.
-    #[cold]
-    #[inline(never)]
-    fn let_go_backlogged(&self, slot: &Slot<P>, waits: Waits, backlogged: Backlogged) -> After {
-        if backlogged == Backlogged::No {
-            return self.let_go(slot, waits);
-        }
-        match self.let_go(slot, Waits::Turn) {
-            After::GaveWay if backlogged == Backlogged::Continue => After::Again,
-            after => after,
-        }
-    }
-
-    /// Lets go of the process. From the RMW on it may be running on another worker.
-    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After {
-        let let_go = match waits {
-            Waits::Turn => slot.state.yield_now(),
-            Waits::Commands => slot.state.block(),
-            Waits::Events | Waits::Wakes => slot.state.idle(),
-        };
-        match let_go {
-            Ok(LetGo::Waits) => After::Waits,
-            Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
-            Ok(LetGo::Enqueue) => After::Again,
-            Err(error) => {
-                unreachable!("only the worker that made it Running lets go of it: {error}")
-            }
-        }
     }
 }

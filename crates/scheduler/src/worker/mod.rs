@@ -13,6 +13,7 @@ pub(crate) mod driver;
 #[expect(unsafe_code, reason = "ends the process that the worker has")]
 pub(crate) mod end;
 pub(crate) mod inbox;
+pub(crate) mod let_go;
 #[expect(unsafe_code, reason = "has the scheduler that its driver keeps")]
 pub(crate) mod scratch;
 pub(crate) mod start;
