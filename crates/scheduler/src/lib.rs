@@ -48,8 +48,10 @@ pub use filch_process_table::{
     ProcessInfo, RegisterError, Standstill, Verdict,
 };
 pub use filch_processors::{ProcessorStats, ReserveError, StartError};
+pub use future::ask::Asked;
 pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;
+pub use future::process_future::ProcessFuture;
 pub use future::spawn::{AsyncFn, SpawnError};
 pub use ops::call::CallError;
 pub use ops::execute::ExecuteError;

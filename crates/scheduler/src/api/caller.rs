@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use filch_promise::{Prepared, Promised, Resolver, promise};
+
+use filch_sync::panic::drop_contained;
 
 use crate::api::wait::poll_until;
 
@@ -27,9 +30,48 @@ use crate::api::wait::poll_until;
 /// }
 /// ```
 #[must_use = "dropping it fails the call"]
-pub struct Caller<R> {
+pub struct Caller<R: 'static> {
     /// Until it is answered.
-    resolver: Option<Resolver<Result<R, NoAnswer>>>,
+    waits: Option<Waits<R>>,
+}
+
+/// What waits for the answer.
+enum Waits<R: 'static> {
+    /// A thread, or a future.
+    Promise(Resolver<Result<R, NoAnswer>>),
+    /// A process, as for a command.
+    Process(Arc<dyn WaitingProcess<R>>),
+}
+
+/// A process that waits for an answer as for a command, and where that is put.
+pub(crate) trait WaitingProcess<R>: PreparedAnswer {
+    /// Puts the answer where it is found at the end of the turn.
+    fn put(&self, answer: R);
+
+    /// There will be no answer.
+    fn abandon(&self);
+}
+
+/// An answer that is in its place.
+pub(crate) trait PreparedAnswer: Send + Sync {
+    /// Gives it to the caller.
+    fn give(&self);
+}
+
+/// An answer on its way, which the caller gets when this is dropped.
+#[expect(dead_code, reason = "its drop gives the answer")]
+pub(crate) enum Answered {
+    Promise(Prepared),
+    Process(GiveOnDrop),
+}
+
+/// Gives the answer when it is dropped.
+pub(crate) struct GiveOnDrop(Arc<dyn PreparedAnswer>);
+
+impl Drop for GiveOnDrop {
+    fn drop(&mut self) {
+        self.0.give();
+    }
 }
 
 /// The answer to a call, which may come.
@@ -45,18 +87,37 @@ pub(crate) enum NoAnswer {
 }
 
 impl<R> Caller<R> {
+    /// A thread or a future that waits.
     pub(crate) fn new() -> (Self, Answer<R>) {
         let (resolver, promised) = promise();
-        let resolver = Some(resolver);
-        (Self { resolver }, Answer(promised))
+        let waits = Some(Waits::Promise(resolver));
+        (Self { waits }, Answer(promised))
+    }
+
+    /// A process that waits.
+    pub(crate) fn process(process: Arc<dyn WaitingProcess<R>>) -> Self {
+        let waits = Some(Waits::Process(process));
+        Self { waits }
     }
 }
 
 impl<R: Send + 'static> Caller<R> {
+    /// Answers at once: for an async function, and where the process itself has passed the caller
+    /// on to what knows the answer. In a step, [`StepOutput::answer`](crate::StepOutput::answer)
+    /// does it when the step is over.
+    pub fn answer(self, answer: R) {
+        // An answer whose caller has gone is dropped there: that is user code.
+        drop_contained(self.prepare(answer));
+    }
+
     /// Leaves the answer in its place. The caller gets it when the result is dropped.
-    pub(crate) fn prepare(mut self, answer: R) -> Prepared {
-        match self.resolver.take() {
-            Some(resolver) => resolver.prepare(Ok(answer)),
+    pub(crate) fn prepare(mut self, answer: R) -> Answered {
+        match self.waits.take() {
+            Some(Waits::Promise(resolver)) => Answered::Promise(resolver.prepare(Ok(answer))),
+            Some(Waits::Process(process)) => {
+                process.put(answer);
+                Answered::Process(GiveOnDrop(process))
+            }
             None => unreachable!("an answer uses it up"),
         }
     }
@@ -64,13 +125,20 @@ impl<R: Send + 'static> Caller<R> {
 
 impl<R> Drop for Caller<R> {
     fn drop(&mut self) {
-        if let Some(resolver) = self.resolver.take() {
-            resolver.resolve(Err(NoAnswer::Abandoned));
+        match self.waits.take() {
+            Some(Waits::Promise(resolver)) => resolver.resolve(Err(NoAnswer::Abandoned)),
+            Some(Waits::Process(process)) => process.abandon(),
+            None => {}
         }
     }
 }
 
 impl<R> Answer<R> {
+    /// The answer, if it has come; else leaves the waker for it.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<R, NoAnswer>> {
+        Pin::new(&mut self.0).poll(context)
+    }
+
     /// Whether the wait is over.
     pub(crate) fn is_there(&self) -> bool {
         self.0.is_resolved()
@@ -79,7 +147,7 @@ impl<R> Answer<R> {
     /// Waits, until `deadline` if there is one. Blocking. What the process did before it answered,
     /// and in the rest of that step, happens before the return.
     pub(crate) fn wait(mut self, deadline: Option<Instant>) -> Result<R, NoAnswer> {
-        let mut poll = |context: &mut Context<'_>| Pin::new(&mut self.0).poll(context);
+        let mut poll = |context: &mut Context<'_>| self.poll(context);
         // Mostly a guest's, which has it already.
         if let Poll::Ready(answer) = poll(&mut Context::from_waker(Waker::noop())) {
             return answer;

@@ -112,14 +112,6 @@ impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
     }
 }
 
-impl<P: Protocol> Clone for Pinned<P> {
-    fn clone(&self) -> Self {
-        // SAFETY: this has a pin.
-        unsafe { self.slot().share_pin() };
-        Self(self.0)
-    }
-}
-
 impl<P: Protocol> Drop for Pinned<P> {
     fn drop(&mut self) {
         let scheduler = self.scheduler();

@@ -10,7 +10,7 @@ use crate::api::process_error::{Exit, Outcome};
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
-fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
+pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
     match exit {
         Ok(Outcome::Process(output)) => Ok(output),
         Ok(Outcome::Future(_)) => unreachable!("a future has another handle"),
@@ -29,6 +29,11 @@ impl<P: Protocol> ProcessHandle<P> {
     /// There is one handle to a process.
     pub(crate) fn new(pinned: Pinned<P>) -> Self {
         Self(pinned)
+    }
+
+    /// The pin, and with it the right to the exit.
+    pub(crate) fn into_pinned(self) -> Pinned<P> {
+        self.0
     }
 
     /// The process's PID.

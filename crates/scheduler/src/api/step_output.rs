@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use filch_promise::Prepared;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
+use crate::api::caller::Answered;
 use crate::api::process_error::{Exit, FutureOutput, Outcome};
-use crate::{Caller, Process, ProcessError, Protocol};
+use crate::{Caller, Completion, Process, ProcessError, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -18,7 +18,7 @@ use crate::{Caller, Process, ProcessError, Protocol};
 pub struct StepOutput<P: Protocol> {
     yields: Vec<Yield<P>>,
     /// Given when the turn is over.
-    answers: Vec<Prepared>,
+    answers: Vec<Answered>,
     /// Whether there are any of these two: one look, as most steps have neither.
     has_more: bool,
     status: Status<P>,
@@ -30,10 +30,18 @@ pub struct StepOutput<P: Protocol> {
 /// A worker keeps memory for this many commands from step to step.
 const MOST_KEPT: usize = 1024;
 
-/// One command on its way to the handler.
+/// One command on its way.
 pub(crate) struct Yield<P: Protocol> {
     pub(crate) tag: u64,
-    pub(crate) command: P::Command,
+    pub(crate) what: Yielded<P>,
+}
+
+/// What is to be done.
+pub(crate) enum Yielded<P: Protocol> {
+    /// By the handler.
+    Command(P::Command),
+    /// A call of another process.
+    Call(Box<dyn FnOnce(Completion<P>) + Send>),
 }
 
 /// What a process does after a step.
@@ -85,7 +93,11 @@ impl<P: Protocol> StepOutput<P> {
     /// Has `command` done by the handler. Its completion arrives as
     /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
-        self.yields.push(Yield { tag, command });
+        self.push(tag, Yielded::Command(command));
+    }
+
+    pub(crate) fn push(&mut self, tag: u64, what: Yielded<P>) {
+        self.yields.push(Yield { tag, what });
         self.has_more = true;
     }
 
@@ -249,9 +261,7 @@ impl<P: Protocol> StepOutput<P> {
     /// happened before.
     #[cold]
     pub(crate) fn forget_yields(&mut self) {
-        for Yield { command, .. } in self.yields.drain(..) {
-            drop_contained(command);
-        }
+        drop_all_contained(self.yields.drain(..));
         self.shrink();
     }
 }

@@ -9,7 +9,6 @@ use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::joins::WakerId;
-use crate::api::pinned::Pinned;
 use crate::{Event, Events, Handle, Pid, Protocol, SendError};
 
 /// The events of a process that is an async function, and what it knows of the world; from
@@ -19,7 +18,7 @@ use crate::{Event, Events, Handle, Pid, Protocol, SendError};
 /// [limit](crate::Submission::mailbox), a message takes its room until it has been read.
 pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
-    place: Pinned<P>,
+    pid: Pid,
     mail: Arc<Mail<P>>,
 }
 
@@ -64,7 +63,7 @@ impl<P: Protocol> Mail<P> {
 }
 
 impl<P: Protocol> Inbox<P> {
-    pub(crate) fn new(handle: Handle<P>, place: Pinned<P>) -> Self {
+    pub(crate) fn new(handle: Handle<P>, pid: Pid) -> Self {
         let mail = Mail(Mutex::new(Unread {
             events: VecDeque::new(),
             waker: None,
@@ -73,7 +72,7 @@ impl<P: Protocol> Inbox<P> {
         }));
         Self {
             handle,
-            place,
+            pid,
             mail: Arc::new(mail),
         }
     }
@@ -84,7 +83,7 @@ impl<P: Protocol> Inbox<P> {
 
     /// The process's PID, for others to send to.
     pub fn pid(&self) -> Pid {
-        self.place.pid()
+        self.pid
     }
 
     /// The scheduler.
@@ -116,7 +115,8 @@ impl<P: Protocol> Inbox<P> {
             return Poll::Ready(event);
         }
         unread.awaited = true;
-        let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(self.place.slot());
+        let slot = self.handle.table().slot(self.pid.slot());
+        let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(slot);
         let waker = (!is_own).then(|| context.waker().clone());
         let old = std::mem::replace(&mut unread.waker, waker);
         drop(unread);
@@ -133,9 +133,13 @@ impl<P: Protocol> Inbox<P> {
 
     /// A message that was read leaves its room to others.
     fn count(&self, event: &Event<P>) {
-        let mailbox = &self.place.slot().mailbox;
-        if mailbox.counts() && matches!(event, Event::Message(_)) {
-            mailbox.deliver(1);
+        let table = self.handle.table();
+        if matches!(event, Event::Message(_))
+            && table.slot(self.pid.slot()).mailbox.counts()
+            // It may have ended, and the slot be another's.
+            && let Some(process) = table.pin(self.pid)
+        {
+            process.slot().mailbox.deliver(1);
         }
     }
 }

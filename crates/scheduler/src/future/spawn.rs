@@ -176,7 +176,7 @@ where
                 future: function,
             });
         }
-        let inbox = Inbox::new(handle.clone(), place.clone());
+        let inbox = Inbox::new(handle.clone(), place.pid());
         let mail = inbox.mail();
         // It may panic, and then nobody has the place.
         let future = match catch_panic(|| function(inbox)) {

@@ -142,10 +142,16 @@ impl<P: Protocol> Handle<P> {
             }
         });
         sent.map_err(CallError::Send)?;
-        answer.wait(deadline).map_err(|missing| match missing {
-            NoAnswer::Abandoned => CallError::Abandoned,
-            NoAnswer::NotYet => CallError::NotYet,
-        })
+        answer.wait(deadline).map_err(CallError::from)
+    }
+}
+
+impl<P: Protocol> From<NoAnswer> for CallError<P> {
+    fn from(missing: NoAnswer) -> Self {
+        match missing {
+            NoAnswer::Abandoned => Self::Abandoned,
+            NoAnswer::NotYet => Self::NotYet,
+        }
     }
 }
 
@@ -187,6 +193,9 @@ pub enum CallError<P: Protocol> {
     Abandoned,
     /// There is no answer, and the call was not to wait any longer.
     NotYet,
+    /// A process has [called](crate::StepOutput::call) itself, and might have waited for ever. The
+    /// message, which was not sent, comes back.
+    ToItself(P::Message),
 }
 
 impl<P: Protocol> fmt::Display for CallError<P> {
@@ -198,6 +207,10 @@ impl<P: Protocol> fmt::Display for CallError<P> {
                 "the caller was dropped without an answer: the process has ended, or forgot it",
             ),
             Self::NotYet => f.write_str("the process has not answered yet"),
+            Self::ToItself(_) => f.write_str(
+                "the process has called itself, and would wait for its own answer: send it a \
+                 message instead",
+            ),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Submitting a process and waiting for its end, as one act.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::api::submission::Options;
 use crate::ops::submit::hand_back;
@@ -55,13 +56,35 @@ impl<P: Protocol> Handle<P> {
         );
         started.map_err(ExecuteError::Submit)?;
         place.run_here();
-        let process = ProcessHandle::new(place);
-        process.join().map_err(|error| match error {
-            JoinError::Process(error) => ExecuteError::Process(error),
-            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
-                unreachable!("this thread was no worker a moment ago, and waits without a deadline")
-            }
-        })
+        ProcessHandle::new(place)
+            .join()
+            .map_err(ExecuteError::not_joined)
+    }
+
+    /// As [`execute`](Self::execute), for at most that long. Takes no steps: they might last
+    /// longer.
+    ///
+    /// # Errors
+    /// [`ExecuteError::NotYet`], with the process's handle, if it had not ended by then; else as
+    /// [`execute`](Self::execute).
+    pub fn execute_timeout(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+        timeout: Duration,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        if self.is_worker() {
+            return Err(ExecuteError::CalledFromInside(Refused {
+                process: Box::new(process),
+                input,
+            }));
+        }
+        let process = self.submit(process, method, input);
+        let process = process.map_err(ExecuteError::Submit)?;
+        process
+            .join_timeout(timeout)
+            .map_err(ExecuteError::not_joined)
     }
 }
 
@@ -75,6 +98,21 @@ pub enum ExecuteError<P: Protocol> {
     /// Called on a worker of the same scheduler, which would wait for itself; nothing was
     /// submitted.
     CalledFromInside(Refused<P>),
+    /// It has not ended, and the call was not to wait any longer.
+    NotYet(ProcessHandle<P>),
+}
+
+impl<P: Protocol> ExecuteError<P> {
+    /// Of a thread that is no worker.
+    fn not_joined(error: JoinError<P>) -> Self {
+        match error {
+            JoinError::Process(error) => Self::Process(error),
+            JoinError::NotYet(process) => Self::NotYet(process),
+            JoinError::CalledFromInside(_) => {
+                unreachable!("this thread was no worker a moment ago")
+            }
+        }
+    }
 }
 
 impl<P: Protocol> fmt::Display for ExecuteError<P> {
@@ -83,6 +121,7 @@ impl<P: Protocol> fmt::Display for ExecuteError<P> {
             Self::Submit(error) => error.fmt(f),
             Self::Process(error) => error.fmt(f),
             Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
         }
     }
 }

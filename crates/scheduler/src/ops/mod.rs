@@ -8,6 +8,7 @@ pub(crate) mod execute;
 pub(crate) mod info;
 pub(crate) mod look;
 pub(crate) mod monitor;
+pub(crate) mod process_call;
 pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod shutdown;

@@ -14,6 +14,10 @@
 //! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
 //! hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
 
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
 
@@ -27,7 +31,10 @@ use filch_sync::panic::drop_contained;
 use crate::api::ties::{Deadline, Terminator};
 use crate::protocol::debug_fields;
 use crate::services::service_threads;
-use crate::{Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, Submission, Undelivered};
+use crate::{
+    CallError, Caller, Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, StepOutput,
+    Submission, Undelivered,
+};
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
 ///
@@ -95,6 +102,29 @@ impl Timers {
         let timers = self.on_behalf_of(completion.handle().number());
         let completion = timers.bound(deadline, completion, fail);
         Bounded { pid, completion }
+    }
+
+    /// Awaits `future`, for at most that long. It is dropped with the result, if its time is over.
+    ///
+    /// # Errors
+    /// [`TimeoutError`].
+    pub async fn timeout<F: Future>(
+        &self,
+        limit: Duration,
+        future: F,
+    ) -> Result<F::Output, TimeoutError> {
+        let (mut future, mut sleep) = (pin!(future), pin!(self.sleep(limit)));
+        poll_fn(|context| {
+            if let Poll::Ready(output) = future.as_mut().poll(context) {
+                return Poll::Ready(Ok(output));
+            }
+            let over = ready!(sleep.as_mut().poll(context));
+            Poll::Ready(Err(match over {
+                Ok(()) => TimeoutError::Elapsed,
+                Err(TimersClosed) => TimeoutError::TimersClosed,
+            }))
+        })
+        .await
     }
 
     /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the
@@ -182,6 +212,23 @@ impl<P: Protocol> Terminator<P> for Timers {
     }
 }
 
+impl<P: Protocol> StepOutput<P> {
+    /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
+    /// [`CallError::NotYet`], and an answer that comes later is dropped.
+    pub fn call_by<R: Send + 'static>(
+        &mut self,
+        tag: u64,
+        (deadline, timers): (Instant, &Timers),
+        to: Pid,
+        message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
+        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
+        let timers = timers.clone();
+        let limit = move |expire| timers.guard(timers.call_at(deadline, expire));
+        self.call_with(tag, to, message, reply, Some(limit));
+    }
+}
+
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// It is terminated at the deadline, if it has not ended by then. If that has passed, the
     /// submission is refused.
@@ -204,6 +251,27 @@ impl fmt::Debug for Timers {
         self.timers.fmt(f)
     }
 }
+
+/// Why a future that is awaited [with a limit](Timers::timeout) has no output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutError {
+    /// Its time is over.
+    Elapsed,
+    /// The timers were shut down before: nobody would have known when it is.
+    TimersClosed,
+}
+
+impl fmt::Display for TimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elapsed => f.write_str("the time for it is over"),
+            Self::TimersClosed => TimersClosed.fmt(f),
+        }
+    }
+}
+
+impl Error for TimeoutError {}
 
 /// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process
 /// hears of the first of the two only.

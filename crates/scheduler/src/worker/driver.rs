@@ -12,7 +12,7 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
-use crate::api::step_output::{Over, Status, Yield};
+use crate::api::step_output::{Over, Status, Yield, Yielded};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
 use crate::worker::budget::{Budget, UNSAMPLED};
@@ -354,12 +354,16 @@ impl<P: Protocol> Driver<P> {
     #[inline(never)]
     fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
-        for Yield { tag, command } in output.drain_yields() {
+        for Yield { tag, what } in output.drain_yields() {
             slot.awaited.ask();
             self.handle.counters().commands.add(1);
             // SAFETY: this worker has the process.
             let completion = unsafe { Completion::new(&self.handle, pid, tag) };
-            dispatch(handler, command, completion);
+            match what {
+                Yielded::Command(command) => dispatch(handler, command, completion),
+                // A panic in there drops the completion, which answers.
+                Yielded::Call(call) => drop(catch_panic(|| call(completion))),
+            }
         }
         output.shrink();
     }

@@ -32,6 +32,7 @@ mod names;
 mod nodes;
 mod options;
 mod ownership;
+mod process_calls;
 mod refusals;
 mod report;
 mod shutdown;

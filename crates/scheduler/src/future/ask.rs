@@ -1,0 +1,65 @@
+//! A call by a future: the answer is awaited.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::api::caller::Answer;
+use crate::{CallError, Caller, Handle, Pid, Protocol, SendError};
+
+impl<P: Protocol> Handle<P> {
+    /// Sends the process `to` a message with a [`Caller`] in it, here and now; the future awaits
+    /// the answer. For futures and [async functions](Self::spawn_with), or threads that have an
+    /// executor of their own. [`Timers::timeout`](crate::timers::Timers::timeout) limits the wait.
+    /// A process [calls](crate::StepOutput::call) as it yields a command.
+    ///
+    /// What the process did in the step that answers, and before, happens before the future is
+    /// ready.
+    pub fn ask<R: Send + 'static>(
+        &self,
+        to: Pid,
+        message: impl FnOnce(Caller<R>) -> P::Message,
+    ) -> Asked<P, R> {
+        let (caller, answer) = Caller::new();
+        let sent = self.send(to, message(caller));
+        Asked {
+            refused: sent.err(),
+            answer,
+        }
+    }
+}
+
+/// The answer to a call, to be awaited; from [`Handle::ask`]. It is [`CallError::Send`] at once if
+/// the message was refused, and [`CallError::Abandoned`] as soon as the called process has ended.
+/// If this is dropped, so is an answer that comes later.
+#[must_use = "the message is sent, and the answer lost unless it is awaited"]
+pub struct Asked<P: Protocol, R> {
+    refused: Option<SendError<P>>,
+    answer: Answer<R>,
+}
+
+// Nothing in it is pinned: what it awaits is behind a pointer.
+impl<P: Protocol, R> Unpin for Asked<P, R> {}
+
+impl<P: Protocol, R> Future for Asked<P, R> {
+    type Output = Result<R, CallError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(refused) = self.refused.take() {
+            return Poll::Ready(Err(CallError::Send(refused)));
+        }
+        let answer = self.answer.poll(context);
+        answer.map(|answer| answer.map_err(CallError::from))
+    }
+}
+
+impl<P: Protocol, R> fmt::Debug for Asked<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked")
+            .field("refused", &self.refused)
+            .finish_non_exhaustive()
+    }
+}
