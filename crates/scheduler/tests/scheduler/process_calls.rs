@@ -158,24 +158,22 @@ fn a_call_of_oneself_is_an_error() {
     let (asker, told) = asking(|_| {});
     drop((asker, told));
     let (tell, told) = mpsc::channel();
-    let asker = from_fn(
-        move |context: &filch_scheduler::Context<'_, Calls>, events, out| {
-            for event in events {
-                if let Event::Completed { result, .. } = event {
-                    tell.send(result.unwrap()).unwrap();
-                    out.done(0);
-                    return Ok(());
-                }
+    let asker = from_fn(move |context: &Context<'_, Calls>, events, out| {
+        for event in events {
+            if let Event::Completed { result, .. } = event {
+                tell.send(result.unwrap()).unwrap();
+                out.done(0);
+                return Ok(());
             }
-            let is_itself = |answer: Result<u64, CallError<Calls>>| match answer {
-                Err(CallError::ToItself(Message::Keep(_))) => Ok(1),
-                _ => Ok(0),
-            };
-            out.call(7, context.pid(), Message::Keep, is_itself);
-            out.wait();
-            Ok(())
-        },
-    );
+        }
+        let is_itself = |answer: Result<u64, CallError<Calls>>| match answer {
+            Err(CallError::ToItself(Message::Keep(_))) => Ok(1),
+            _ => Ok(0),
+        };
+        out.call(7, context.pid(), Message::Keep, is_itself);
+        out.wait();
+        Ok(())
+    });
     scheduler.execute(asker, "run", ()).unwrap();
     assert_eq!(told.recv().unwrap(), 1);
 }
