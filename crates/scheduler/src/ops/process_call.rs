@@ -13,12 +13,12 @@ impl<P: Protocol> StepOutput<P> {
     /// Sends the process `to` a message with a [`Caller`] in it when the step is over. The answer,
     /// through `reply`, comes as that of a command: as
     /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which ends a
-    /// [`wait`](Self::wait). The end of the called process is an answer, too, at once. With a limit:
-    /// [`call_by`](Self::call_by).
+    /// [`wait`](Self::wait). The end of the called process is an answer, too, at once. With a
+    /// limit: [`call_by`](Self::call_by).
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
-    /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes with
-    /// that message.
+    /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
+    /// with that message.
     ///
     /// ```
     /// # use filch_scheduler::{Caller, Event, Protocol, Scheduler, from_fn};
@@ -39,7 +39,7 @@ impl<P: Protocol> StepOutput<P> {
     ///             return Ok(());
     ///         }
     ///     }
-    ///     out.call(7, oracle, |caller| caller, |answer| answer.map_err(|error| error.to_string()));
+    ///     out.call(7, oracle, |caller| caller, |answer| answer.map_err(|e| e.to_string()));
     ///     out.wait();
     ///     Ok(())
     /// });

@@ -131,6 +131,8 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "api/pinned.rs",
             "api/process_handle.rs",
             "future/join_handle.rs",
+            "future/join_state.rs",
+            "future/process_future.rs",
             "future/process.rs",
             "future/waker.rs",
             "ops/submit.rs",
