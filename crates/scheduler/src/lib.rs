@@ -13,7 +13,7 @@
 //!
 //! One ring of files is the interface's own, and cannot be cut: a process's methods get a context,
 //! which has the handle, which has the table of the processes: `table/{body, item}` and
-//! `api/{process, context, handle, step_output, life_cycle, process_error}`.
+//! `api/{process, context, handle, step_output, command, life_cycle, process_error}`.
 #![deny(unsafe_code)]
 
 mod api;

@@ -11,8 +11,8 @@ use crate::api::process_handle::with_output;
 use crate::future::join_state::JoinState;
 use crate::{Pid, ProcessError, ProcessHandle, Protocol};
 
-/// The end of a process, to be awaited: what a [`ProcessHandle`] becomes by `.await`, in futures and
-/// async functions. Dropping it lets the process go on unwatched.
+/// The end of a process, to be awaited: what a [`ProcessHandle`] becomes by `.await`, in futures
+/// and async functions. Dropping it lets the process go on unwatched.
 ///
 /// What the process did happens before its output is seen.
 #[must_use = "a future does nothing unless it is awaited"]

@@ -23,7 +23,7 @@ const RINGS: &[Ring] = &[
     Ring {
         package: "crates/scheduler",
         places: &["api", "table"],
-        most: 9,
+        most: 10,
     },
 ];
 
