@@ -6,6 +6,7 @@
 mod actix;
 mod blocked;
 pub(crate) mod burst;
+mod calls;
 mod contenders;
 pub(crate) mod idle;
 mod inside;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use actix::Actix;
 use blocked::{FilchWaiters, Waiters};
+use calls::asking;
 use contenders::{Async, AsyncStatic, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
 use stateful::{Filch as Stateful, completed_outside};
@@ -81,6 +83,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     } else {
         100_000
     };
+    let calls = effort.operations(1_000_000);
     let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     let steps = effort.operations(200_000);
@@ -117,6 +120,19 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("actix, one thread", ring::<Actix<1>>(hops, 2))
             .contender("actix", ring::<Actix<WORKERS>>(across, 2))
             .outside(&format!("ring {hops} 2"), hops),
+        Scenario::new("a process calls another", "ns per call")
+            .contender("filch-scheduler", asking::<calls::Plain>(calls))
+            .contender(
+                "filch-scheduler, async fn",
+                asking::<calls::Function>(calls),
+            )
+            .contender("tokio mpsc, oneshot", asking::<calls::TokioAsker>(calls)),
+        Scenario::new("a process calls another, with a limit", "ns per call")
+            .contender("filch-scheduler", asking::<calls::Limited>(calls))
+            .contender(
+                "tokio mpsc, oneshot, timeout",
+                asking::<calls::TokioLimited>(calls),
+            ),
         Scenario::new("skynet", "ns per leaf")
             .contender("filch-scheduler", skynet::<Filch>(leaves))
             .contender("tokio", skynet::<Tokio>(leaves))
