@@ -60,7 +60,7 @@ impl MailboxLimit {
     }
 
     /// The occupant takes messages from now on, if it took none. The caller has the process.
-    pub fn unclose(&self) {
+    pub(crate) fn unclose(&self) {
         // ORDERING: Relaxed, both: only the worker that has the process changes it. A sender that
         // does not see it yet is refused, as it was before; one that sees it pushes after this, so
         // the message is drained after this.

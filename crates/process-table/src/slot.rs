@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use filch_event_queue::EventQueue;
 use filch_process_state::ProcessState;
 use filch_slab::Occupancy;
-use filch_sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
@@ -20,7 +20,7 @@ use crate::urgency::Urgency;
 /// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
 /// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process; once that is over, the thread that its `state` gives the queue to |
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
-/// | `idle_priority`, `bound_to`, `owner` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
+/// | `kind`, `bound_to`, `owner` | set by the submitter before `occupy`, `kind` again by the worker that replaces a future; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
 /// | `stats`, `awaited`, `empty_steps` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
 /// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
@@ -55,8 +55,8 @@ pub struct Slot<Body, Item, Exit> {
     pub empty_steps: StepCount,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
-    /// Whether it runs only when nothing else can.
-    idle_priority: AtomicBool,
+    /// [`IDLE_PRIORITY`] and [`FUTURE`].
+    kind: AtomicU8,
     /// The thread that it runs on, as a number; or 0.
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
@@ -79,6 +79,21 @@ pub struct Placement {
     pub idle_priority: bool,
     /// The thread that it runs on, as a number that is not 0; or 0 for any thread.
     pub bound_to: u32,
+    /// Whether it is a future.
+    pub is_future: bool,
+}
+
+/// The occupant runs only when nothing else can.
+const IDLE_PRIORITY: u8 = 1;
+/// The occupant is a future.
+const FUTURE: u8 = 2;
+
+impl Placement {
+    fn kind(&self) -> u8 {
+        let idle_priority = if self.idle_priority { IDLE_PRIORITY } else { 0 };
+        let future = if self.is_future { FUTURE } else { 0 };
+        idle_priority | future
+    }
 }
 
 // SAFETY: the words and the queue's producer side are made for sharing, and items are Send. The
@@ -99,7 +114,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
             awaited: Awaited::new(),
             empty_steps: StepCount::new(),
             urgency: Urgency::new(),
-            idle_priority: AtomicBool::new(false),
+            kind: AtomicU8::new(0),
             bound_to: AtomicU32::new(0),
             life: LifeCell::new(),
             owner: AtomicPtr::default(),
@@ -116,8 +131,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
         self.empty_steps.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
-        self.idle_priority
-            .store(placement.idle_priority, Ordering::Relaxed);
+        self.kind.store(placement.kind(), Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
@@ -133,6 +147,22 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
     #[inline]
     pub fn generation(&self) -> u32 {
         self.occupancy.generation()
+    }
+
+    /// Whether the occupant, on which the caller holds a pin, is a future.
+    pub fn is_future(&self) -> bool {
+        // ORDERING: Relaxed: as `furnish` says; a thread that does not see that a future has been
+        // replaced asks about an earlier moment.
+        self.kind.load(Ordering::Relaxed) & FUTURE != 0
+    }
+
+    /// The occupant is no future from now on. The caller has the process, and replaces it.
+    pub fn replace_future(&self) {
+        // ORDERING: Relaxed, both: see `is_future`. The caller alone writes it now.
+        let kind = self.kind.load(Ordering::Relaxed) & !FUTURE;
+        // ORDERING: Relaxed: see above.
+        self.kind.store(kind, Ordering::Relaxed);
+        self.mailbox.unclose();
     }
 
     /// The thread that the occupant runs on, or 0. For the worker that has it from a run queue.
@@ -151,7 +181,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
         // has just made the occupant Ready, which stays until it is enqueued, and has acquired its
         // submission by that.
-        self.idle_priority.load(Ordering::Relaxed)
+        self.kind.load(Ordering::Relaxed) & IDLE_PRIORITY != 0
     }
 
     /// What has the table. For a thread that holds a pin.

@@ -63,11 +63,12 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
         mailbox: Mailbox::Limited(2),
         idle_priority: true,
         bound_to: 7,
+        is_future: true,
     };
     let slot = table.occupy(&placement).unwrap();
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
-    assert!(slot.has_idle_priority() && slot.mailbox.is_limited());
+    assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
     slot.mailbox.reserve().unwrap();
     slot.stats.step(5);
     slot.awaited.ask();
@@ -86,7 +87,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
-    assert!(!slot.has_idle_priority() && !slot.mailbox.is_limited());
+    assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.mailbox.is_limited());
     assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
     assert_eq!(slot.awaited.commands(), 0);
     assert!(!slot.awaited.is_future());
@@ -102,6 +103,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     let third = table.pid_of(slot);
     assert_eq!(third.slot(), first.slot());
     assert_eq!(slot.mailbox.undelivered(), Some(0));
+    slot.replace_future();
+    assert!(slot.has_idle_priority() && !slot.is_future());
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let scheduler = Scheduler::builder()
         .workers(1)
-        .handler(Commands::new().on(square))
+        .command_handler(Commands::new().on(square)?)
         .build()?;
     let squared = scheduler.execute(Squarer, "", Payload::new(9_u64))?;
     assert_eq!(squared.downcast::<u64>()?, 81);

@@ -1,7 +1,7 @@
 //! A process that waits for another one, by a command: no worker and no thread waits meanwhile.
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
 };
 
 enum Family {}
@@ -52,7 +52,7 @@ impl Process<Family> for Parent {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scheduler = Scheduler::<Family>::builder()
         .workers(1)
-        .handler(|left: u64, completion: Completion<Family>| {
+        .handler(|left, completion| {
             completion.execute(Parent::default(), "", left, |exit| {
                 exit.map_err(|error| error.to_string())
             });

@@ -9,7 +9,7 @@
 //! | `worker/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
 //! | `future/`, `services/` | futures as processes; timers, names, nodes, … |
-//! | `scheduler` | the builder and the scheduler |
+//! | `builder`, `scheduler` | how it is built, and how it ends |
 //!
 //! One ring of files is the interface's own, and cannot be cut: a process's methods get a context,
 //! which has the handle, which has the table of the processes: `table/{body, item}` and
@@ -17,6 +17,7 @@
 #![deny(unsafe_code)]
 
 mod api;
+mod builder;
 mod future;
 mod ops;
 mod protocol;
@@ -33,6 +34,7 @@ pub use api::dump::Dump;
 pub use api::end_call::EndCall;
 pub use api::event::{CommandError, Event, Events};
 pub use api::from_fn::{FromFn, from_fn};
+pub use api::handed_back::HandedBack;
 pub use api::handle::{CalledFromInside, Handle};
 pub use api::life_cycle::{HookError, LifeCycle};
 pub use api::process::{InitError, Process};
@@ -43,11 +45,12 @@ pub use api::running_call::{CallKind, RunningCall};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
+pub use builder::{BuildError, Builder};
 pub use filch_process_table::{
     Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
     ProcessInfo, RegisterError, Standstill, Verdict,
 };
-pub use filch_processors::{ProcessorStats, ReserveError, StartError};
+pub use filch_processors::{ProcessorStats, ReserveError, ResizeError, StartError};
 pub use future::ask::Asked;
 pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;
@@ -59,10 +62,11 @@ pub use ops::shutdown::ShutdownReport;
 pub use ops::submit::{Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;
 pub use protocol::Protocol;
-pub use scheduler::{BuildError, Builder, Scheduler};
+pub use scheduler::Scheduler;
 pub use services::blocking::BlockingThreads;
 pub use services::bound_thread::BoundThread;
 pub use services::dynamic;
+pub use services::groups::{Broadcast, GroupError};
 pub use services::nodes::ConnectError;
 pub use services::standstill::StandstillError;
 pub use services::timers;

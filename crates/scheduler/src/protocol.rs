@@ -33,17 +33,28 @@ pub trait Protocol: 'static {
     type Error: fmt::Debug + fmt::Display + Send;
 }
 
-/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable.
+/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable. With what
+/// a variant has as its source, which its `Display` says, too.
 macro_rules! error_by_display {
-    ($($name:ident<$($param:ident $(: $bound:ident)?),+>),+ $(,)?) => {$(
+    (
+        $name:ident<$($param:ident $(: $bound:ident)?),+>
+        $(, $($variant:pat => $source:ident),+ $(,)?)?
+    ) => {
         impl<$($param $(: $bound)?),+> std::fmt::Debug for $name<$($param),+> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(f, concat!(stringify!($name), "({})"), self)
             }
         }
 
-        impl<$($param $(: $bound)?),+> std::error::Error for $name<$($param),+> {}
-    )+};
+        impl<$($param $(: $bound)?),+> std::error::Error for $name<$($param),+> {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                match self {
+                    $($($variant => Some($source),)+)?
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 pub(crate) use error_by_display;
 

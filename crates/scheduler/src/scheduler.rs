@@ -1,246 +1,15 @@
-//! A scheduler: how it is built, and how it ends.
+//! A scheduler, and how it ends.
 
-use std::error::Error;
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::ops::Deref;
-use std::time::{Duration, Instant};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::time::Duration;
 
-use filch_process_table::{Admission, NameRegistry, Node};
-use filch_processors::{Config, Machines, Processors, StartError};
-use filch_sync::atomic::{AtomicBool, AtomicUsize};
-use filch_sync::{Arc, CachePadded, Mutex};
+use filch_processors::Machines;
 
-use crate::api::handle::Shared;
-use crate::api::joins::Joins;
-use crate::api::owned::Owned;
-use crate::api::receiver::Routes;
-use crate::api::stats::Counters;
 use crate::ops::closing::Closing;
 use crate::services::service_threads;
-use crate::table::body::{Table, Task};
-use crate::worker::budget::{Budget, Clock};
-use crate::worker::driver::Driver;
-use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
-
-/// How to make a [`Scheduler`]; from [`Scheduler::builder`].
-#[must_use = "nothing is started before `build` is called"]
-pub struct Builder<P: Protocol> {
-    processors: Config,
-    limit: Option<usize>,
-    events_per_step: usize,
-    slice: Duration,
-    /// Of the slices.
-    pub(crate) clock: Clock,
-    handler: Option<Box<dyn CommandHandler<P>>>,
-    node: Node,
-    hooks: Option<Box<dyn LifeCycle<P>>>,
-}
-
-/// Unless the builder says otherwise.
-const EVENTS_PER_STEP: usize = 1024;
-const SLICE: Duration = Duration::from_millis(4);
-
-impl<P: Protocol> Builder<P> {
-    /// The number of workers, each with a thread. Default: the parallelism that the system reports.
-    pub fn workers(mut self, workers: usize) -> Self {
-        self.processors = self.processors.processors(workers);
-        self
-    }
-
-    /// The largest number of threads, for workers and for [calls that
-    /// block](crate::Context::blocking) together, as
-    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it such
-    /// a call keeps its worker until it returns, and what is runnable waits for that. Default: 512,
-    /// and one per worker that there can be.
-    pub fn thread_limit(mut self, threads: usize) -> Self {
-        self.processors = self.processors.thread_limit(threads);
-        self
-    }
-
-    /// Whether a thread that waits in [`execute`](Handle::execute), [`call`](Handle::call) or
-    /// [`ProcessHandle::join`] may run the process itself, while a worker is idle, instead of
-    /// waking that: then it takes a fraction of a microsecond, and not tens. Say `false` if the
-    /// steps need a worker's stack, or its priority, or must not meet the thread-local values of
-    /// just any thread. Default: it may.
-    ///
-    /// [`ProcessHandle::join`]: crate::ProcessHandle::join
-    pub fn guests(mut self, may_run: bool) -> Self {
-        self.processors = self.processors.guests(may_run);
-        self
-    }
-
-    /// How long an idle worker sleeps between two looks at one that it watches: one that has come
-    /// for processes as quickly as a second worker could have. A process that was just made
-    /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a
-    /// message that goes from process to process disturbs fewer caches. Zero: no worker is watched,
-    /// and such a message takes longer. At most a second. Default: 50 µs.
-    pub fn watch_interval(mut self, interval: Duration) -> Self {
-        self.processors = self.processors.watch_interval(interval);
-        self
-    }
-
-    /// Where workers read the time to know when another process comes first, by turns and by
-    /// [slices](Self::slice): for tests and for figures that must not depend on the machine's
-    /// speed. While it stands still, no slice ends. Called between two steps, on any worker; it
-    /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
-    pub fn clock(mut self, now: fn() -> Instant) -> Self {
-        self.processors = self.processors.clock(now);
-        self.clock = now;
-        self
-    }
-
-    /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 2.
-    pub fn limit(mut self, processes: usize) -> Self {
-        self.limit = Some(processes);
-        self
-    }
-
-    /// How many events a step is given at most; the others come in further steps. A process that is
-    /// behind is given fewer if they take long: see [`slice`](Self::slice). Default: 1024.
-    ///
-    /// What ends a process, or replaces it, does not wait for those: see
-    /// [`terminate`](Handle::terminate).
-    pub fn events_per_step(mut self, events: usize) -> Self {
-        self.events_per_step = events;
-        self
-    }
-
-    /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before others run. Its steps are timed, and it is given as many events as have so far
-    /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
-    /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
-    /// known: with one event that takes longer than the slice, with up to 16 of a process that
-    /// never had more, or with those that suddenly cost more than the ones before them.
-    ///
-    /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
-    /// has left the caches. Zero: no step is timed; each is given as many events as there may be,
-    /// and then others run. Default: 4 ms.
-    pub fn slice(mut self, slice: Duration) -> Self {
-        self.slice = slice;
-        self
-    }
-
-    /// What does the commands that processes yield. Without one they complete with
-    /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
-    pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
-        self.handler = Some(Box::new(handler));
-        self
-    }
-
-    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it.
-    /// Default: node 0.
-    pub fn node(mut self, node: Node) -> Self {
-        self.node = node;
-        self
-    }
-
-    /// What is told of every life. Default: nothing.
-    pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
-        self.hooks = Some(Box::new(hooks));
-        self
-    }
-
-    /// Starts the workers.
-    ///
-    /// # Errors
-    /// See [`BuildError`]. Nothing is left running.
-    pub fn build(self) -> Result<Scheduler<P>, BuildError> {
-        if self.limit == Some(0) {
-            return Err(BuildError::ZeroLimit);
-        }
-        if self.events_per_step == 0 {
-            return Err(BuildError::ZeroEventsPerStep);
-        }
-        let budget = Budget::new(self.events_per_step, self.slice, self.clock);
-        let limit = self.limit.and_then(NonZeroUsize::new);
-        let processors = Processors::with_prefetch(self.processors, Task::prefetch);
-        let processors = processors.map_err(BuildError::Processors)?;
-        let workers = processors.max_count();
-        let counters = (0..workers)
-            .map(|_| CachePadded::new(Counters::default()))
-            .collect();
-        let names = Arc::new(NameRegistry::default());
-        let table = Table::new(self.node).on_vacated({
-            let names = Arc::clone(&names);
-            move |slot| names.forget(slot)
-        });
-        let handle = Handle {
-            shared: Owned::new(Shared {
-                processors,
-                table,
-                names,
-                routes: Routes::default(),
-                joins: Joins::default(),
-                looking: Mutex::new(()),
-                admission: Admission::new(limit, workers),
-                hooks: self.hooks,
-                first_allowance: budget.first_allowance(),
-                counters,
-                aborting: AtomicBool::new(false),
-                aborted: AtomicUsize::new(0),
-                calls: Arc::default(),
-                left_timers: Arc::default(),
-            }),
-        };
-        handle.table().set_owner(handle.shared.as_ptr());
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
-        let machines =
-            Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
-        Ok(Scheduler {
-            running: Some((handle, machines)),
-        })
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Builder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("processors", &self.processors)
-            .field("limit", &self.limit)
-            .field("events_per_step", &self.events_per_step)
-            .field("slice", &self.slice)
-            .field("handler", &self.handler.is_some())
-            .field("node", &self.node)
-            .field("hooks", &self.hooks.is_some())
-            .finish()
-    }
-}
-
-/// Why a scheduler could not be started.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The processors refused the number of workers, or the system the threads.
-    Processors(StartError),
-    /// A limit of zero live processes: nothing could ever be submitted.
-    ZeroLimit,
-    /// Steps of zero events: nothing could ever be delivered.
-    ZeroEventsPerStep,
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Processors(error) => write!(f, "cannot start the workers: {error}"),
-            Self::ZeroLimit => f.write_str(
-                "a limit of 0 processes admits none: give at least 1, or no limit at all",
-            ),
-            Self::ZeroEventsPerStep => {
-                f.write_str("a step of 0 events delivers none: give each at least 1")
-            }
-        }
-    }
-}
-
-impl Error for BuildError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Processors(error) => Some(error),
-            Self::ZeroLimit | Self::ZeroEventsPerStep => None,
-        }
-    }
-}
+use crate::{Builder, CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
@@ -256,16 +25,12 @@ pub struct Scheduler<P: Protocol> {
 impl<P: Protocol> Scheduler<P> {
     /// Begins to configure a scheduler.
     pub fn builder() -> Builder<P> {
-        Builder {
-            processors: Config::default(),
-            limit: None,
-            events_per_step: EVENTS_PER_STEP,
-            slice: SLICE,
-            clock: Instant::now,
-            handler: None,
-            node: Node::default(),
-            hooks: None,
-        }
+        Builder::new()
+    }
+
+    pub(crate) fn running(handle: Handle<P>, machines: Machines) -> Self {
+        let running = Some((handle, machines));
+        Self { running }
     }
 
     /// A handle for other threads, and for processes.
@@ -346,6 +111,11 @@ impl<P: Protocol> Drop for Scheduler<P> {
         let _ = self.stop(Duration::ZERO);
     }
 }
+
+// What a caller's panic can leave half done is the caller's: the scheduler's own state is not
+// touched by the user's code, and each process's panic is contained.
+impl<P: Protocol> UnwindSafe for Scheduler<P> {}
+impl<P: Protocol> RefUnwindSafe for Scheduler<P> {}
 
 impl<P: Protocol> fmt::Debug for Scheduler<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -86,7 +86,7 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     let (disk, io_threads) =
         io::start(settings.io_threads, settings.block, &progress).map_err(CountError::IoThreads)?;
 
-    let mut builder = Scheduler::<WordCount>::builder().handler(disk);
+    let mut builder = Scheduler::<WordCount>::builder().command_handler(disk);
     if let Some(workers) = settings.workers {
         builder = builder.workers(workers);
     }

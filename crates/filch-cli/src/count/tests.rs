@@ -229,7 +229,7 @@ fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R 
     let (disk, io_threads) = io::start(1, settings.block, &Arc::default()).unwrap();
     let scheduler = Scheduler::<WordCount>::builder()
         .workers(2)
-        .handler(disk)
+        .command_handler(disk)
         .build()
         .unwrap();
     let result = job(&scheduler, &settings);

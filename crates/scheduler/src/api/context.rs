@@ -19,6 +19,13 @@ impl<'a, P: Protocol> Context<'a, P> {
         self.pid
     }
 
+    /// Whether the process is a [future](Handle::spawn), or an [async
+    /// function](Handle::spawn_with): for [hooks](crate::LifeCycle).
+    pub fn is_future(&self) -> bool {
+        let table = self.handle.table();
+        table.slot(self.pid.slot()).is_future()
+    }
+
     /// The scheduler, to keep beyond the call.
     pub fn handle(&self) -> &'a Handle<P> {
         self.handle

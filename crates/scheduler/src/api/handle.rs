@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 
 use filch_blocking::Calls;
@@ -10,6 +11,7 @@ use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
+use crate::api::groups::Groups;
 use crate::api::joins::Joins;
 use crate::api::left_timers::LeftTimers;
 use crate::api::owned::{Owned, Retire};
@@ -34,6 +36,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) table: Table<P>,
     /// Shared with the table's hook, which forgets the names of a process that is gone.
     pub(crate) names: Arc<NameRegistry>,
+    /// Shared with what takes a process out of its groups at its end.
+    pub(crate) groups: Arc<Groups>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
     /// Which futures wait for which processes.
@@ -133,6 +137,10 @@ impl<P: Protocol> Handle<P> {
         }
     }
 }
+
+// As for a `Scheduler`.
+impl<P: Protocol> UnwindSafe for Handle<P> {}
+impl<P: Protocol> RefUnwindSafe for Handle<P> {}
 
 impl<P: Protocol> fmt::Debug for Handle<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

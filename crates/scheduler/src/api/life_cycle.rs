@@ -13,9 +13,23 @@ use crate::{Context, ExitReason, Protocol};
 /// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The
 /// hooks are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
 /// The example `log_server` of this crate counts failures by hooks.
+///
+/// | | in `on_start` | in `on_complete` | when `join` has returned |
+/// |---|---|---|---|
+/// | a message to it | waits for its first step | comes back, [`Gone`](crate::Undelivered::Gone) | comes back |
+/// | its [name](crate::Handle::register) | leads to it | to nobody | to nobody |
+/// | [`info`](crate::Handle::info) | knows it | perhaps | does not |
+/// | [monitors](crate::Handle::monitor), [links](crate::Handle::link) | are accepted | have been told | say that there is no such process |
+/// | the [statistics](crate::Handle::stats) | do not count it as ended | do | do, and all its steps: exact |
+/// | [live](crate::Handle::live) | counts it | counts it | does not |
+///
+/// What else holds: a step that says [`done`](crate::StepOutput::done) while the process is
+/// [terminated](crate::Handle::terminate) is an end by `done`. A handle answers all of these after
+/// the shutdown, too.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first
     /// step has not begun. Runs on the thread that submits.
+    /// [`Context::is_future`](crate::Context::is_future) says whether it is one.
     ///
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns

@@ -9,6 +9,8 @@ pub(crate) mod dump;
 pub(crate) mod end_call;
 pub(crate) mod event;
 pub(crate) mod from_fn;
+pub(crate) mod groups;
+pub(crate) mod handed_back;
 pub(crate) mod handle;
 pub(crate) mod joins;
 pub(crate) mod left_timers;

@@ -49,6 +49,14 @@ pub enum ProcessError<P: Protocol> {
 }
 
 impl<P: Protocol> ProcessError<P> {
+    /// The process's own error, if that is how it ended.
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// What others are told of it.
     pub(crate) fn reason(&self) -> ExitReason {
         match self {
@@ -99,4 +107,4 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
     }
 }
 
-error_by_display!(ProcessError<P: Protocol>);
+error_by_display!(ProcessError<P: Protocol>, Self::Upgrade(error) => error);

@@ -141,4 +141,14 @@ impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
     }
 }
 
-crate::protocol::error_by_display!(JoinError<P: Protocol, H>);
+impl<P: Protocol, H> JoinError<P, H> {
+    /// The process's own error, if that is how it ended.
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Process(error) => error.failure(),
+            Self::CalledFromInside(_) | Self::NotYet(_) => None,
+        }
+    }
+}
+
+crate::protocol::error_by_display!(JoinError<P: Protocol, H>, Self::Process(error) => error);

@@ -15,8 +15,8 @@ use crate::future::process::{FutureProcess, InboxProcess};
 use crate::protocol::error_by_display;
 use crate::table::body::{ProcessBox, process_box};
 use crate::{
-    ExitReason, Handle, HookError, Inbox, JoinHandle, Protocol, RegisterError, Submission,
-    SubmitError,
+    ExitReason, HandedBack, Handle, HookError, Inbox, JoinHandle, Protocol, RegisterError,
+    Submission, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -56,6 +56,7 @@ impl<P: Protocol> Handle<P> {
     {
         let mut options = Options::default();
         options.placement.mailbox = Mailbox::Closed;
+        options.placement.is_future = true;
         let place = match self.admit(&options) {
             Ok(place) => place,
             Err(refusal) => return Err(SpawnError::refused(refusal, future)),
@@ -119,6 +120,7 @@ impl<P: Protocol> Handle<P> {
     {
         let mut submission = self.prepare(AsyncFn(function));
         submission.options.reads_later = true;
+        submission.options.placement.is_future = true;
         submission
     }
 
@@ -162,7 +164,7 @@ where
             ties,
         } = self;
         if ties.is_over() {
-            return Err(SpawnError::DeadlinePassed(function));
+            return Err(SpawnError::DeadlinePassed(HandedBack::new(function)));
         }
         let place = match handle.admit(&options) {
             Ok(place) => place,
@@ -173,7 +175,7 @@ where
         {
             return Err(SpawnError::Name {
                 error,
-                future: function,
+                future: HandedBack::new(function),
             });
         }
         let inbox = Inbox::new(handle.clone(), place.pid());
@@ -196,31 +198,32 @@ where
 #[non_exhaustive]
 pub enum SpawnError<P: Protocol, F> {
     /// The scheduler is shutting down, or has.
-    ShutDown(F),
+    ShutDown(HandedBack<F>),
     /// As many processes live as the scheduler was built to admit.
     LimitReached {
         /// The limit.
         limit: NonZeroUsize,
         /// What was not spawned.
-        future: F,
+        future: HandedBack<F>,
     },
     /// There is no memory for one more process.
-    NoMemory(F),
+    NoMemory(HandedBack<F>),
     /// The [name](crate::Submission::name) that it was to get is taken.
     Name {
         /// Which name, and which process has it.
         error: RegisterError,
         /// What was not spawned.
-        future: F,
+        future: HandedBack<F>,
     },
     /// The [deadline](crate::Submission::deadline) that it was to get has passed.
-    DeadlinePassed(F),
+    DeadlinePassed(HandedBack<F>),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
     Hook(HookError<P>),
 }
 
 impl<P: Protocol, F> SpawnError<P, F> {
     fn refused(refusal: Refusal, future: F) -> Self {
+        let future = HandedBack::new(future);
         match refusal {
             Refusal::Closed => Self::ShutDown(future),
             Refusal::Full(limit) => Self::LimitReached { limit, future },
@@ -246,4 +249,8 @@ impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
     }
 }
 
-error_by_display!(SpawnError<P: Protocol, F>);
+error_by_display!(
+    SpawnError<P: Protocol, F>,
+    Self::Name { error, .. } => error,
+    Self::Hook(error) => error,
+);

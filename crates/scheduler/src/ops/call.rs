@@ -215,4 +215,4 @@ impl<P: Protocol> fmt::Display for CallError<P> {
     }
 }
 
-error_by_display!(CallError<P: Protocol>);
+error_by_display!(CallError<P: Protocol>, Self::Send(error) => error);

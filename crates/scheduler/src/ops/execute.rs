@@ -34,10 +34,8 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Result<P::Output, ExecuteError<P>> {
         if self.is_worker() {
-            return Err(ExecuteError::CalledFromInside(Refused {
-                process: Box::new(process),
-                input,
-            }));
+            let refused = Refused::new(Box::new(process), input);
+            return Err(ExecuteError::CalledFromInside(refused));
         }
         let options = Options::default();
         let place = match self.admit(&options) {
@@ -75,10 +73,8 @@ impl<P: Protocol> Handle<P> {
         timeout: Duration,
     ) -> Result<P::Output, ExecuteError<P>> {
         if self.is_worker() {
-            return Err(ExecuteError::CalledFromInside(Refused {
-                process: Box::new(process),
-                input,
-            }));
+            let refused = Refused::new(Box::new(process), input);
+            return Err(ExecuteError::CalledFromInside(refused));
         }
         let process = self.submit(process, method, input);
         let process = process.map_err(ExecuteError::Submit)?;
@@ -103,6 +99,14 @@ pub enum ExecuteError<P: Protocol> {
 }
 
 impl<P: Protocol> ExecuteError<P> {
+    /// The process's own error, if that is how it ended.
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Process(error) => error.failure(),
+            _ => None,
+        }
+    }
+
     /// Of a thread that is no worker.
     fn not_joined(error: JoinError<P>) -> Self {
         match error {
@@ -126,4 +130,8 @@ impl<P: Protocol> fmt::Display for ExecuteError<P> {
     }
 }
 
-error_by_display!(ExecuteError<P: Protocol>);
+error_by_display!(
+    ExecuteError<P: Protocol>,
+    Self::Submit(error) => error,
+    Self::Process(error) => error,
+);

@@ -16,8 +16,8 @@ use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
 use crate::worker::start::init;
 use crate::{
-    Cancel, Context, ExitReason, Handle, HookError, InitError, Process, ProcessHandle, Protocol,
-    RegisterError, Submission,
+    Cancel, Context, ExitReason, HandedBack, Handle, HookError, InitError, Process, ProcessHandle,
+    Protocol, RegisterError, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -227,10 +227,8 @@ impl<P: Protocol> Submission<'_, P> {
             input,
         } = start;
         if ties.is_over() {
-            return Err(SubmitError::DeadlinePassed(Refused {
-                process: process.into_boxed(),
-                input,
-            }));
+            let refused = Refused::new(process.into_boxed(), input);
+            return Err(SubmitError::DeadlinePassed(refused));
         }
         let place = match handle.admit(&options) {
             Ok(place) => place,
@@ -239,8 +237,7 @@ impl<P: Protocol> Submission<'_, P> {
         if let Some(name) = ties.name
             && let Err(error) = handle.name_place(&place, name)
         {
-            let process = process.into_boxed();
-            let refused = Refused { process, input };
+            let refused = Refused::new(process.into_boxed(), input);
             return Err(SubmitError::Name { error, refused });
         }
         let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
@@ -272,7 +269,7 @@ pub(crate) fn hand_back<P: Protocol>(
     process: Box<dyn Process<P>>,
     input: P::Input,
 ) -> SubmitError<P> {
-    let refused = Refused { process, input };
+    let refused = Refused::new(process, input);
     match refusal {
         Refusal::Closed => SubmitError::ShutDown(refused),
         Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
@@ -283,9 +280,16 @@ pub(crate) fn hand_back<P: Protocol>(
 /// A process that was not submitted, and its input.
 pub struct Refused<P: Protocol> {
     /// The process, on which nothing has been called.
-    pub process: Box<dyn Process<P>>,
+    pub process: HandedBack<Box<dyn Process<P>>>,
     /// Its input.
     pub input: P::Input,
+}
+
+impl<P: Protocol> Refused<P> {
+    pub(crate) fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
+        let process = HandedBack::new(process);
+        Self { process, input }
+    }
 }
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
@@ -339,4 +343,9 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
     }
 }
 
-error_by_display!(SubmitError<P: Protocol>);
+error_by_display!(
+    SubmitError<P: Protocol>,
+    Self::Name { error, .. } => error,
+    Self::Init(error) => error,
+    Self::Hook(error) => error,
+);

@@ -37,7 +37,7 @@ impl<P: Protocol> Handle<P> {
             Ok(_) => Ok(()),
             Err(Signal::Upgrade(successor)) => {
                 let Successor { process, input, .. } = *successor;
-                let refused = Refused { process, input };
+                let refused = Refused::new(process, input);
                 Err(UpgradeError { pid, refused })
             }
             Err(_) => unreachable!("the queue hands back what was pushed"),

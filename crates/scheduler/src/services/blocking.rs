@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use filch_blocking::{BlockingPool, Calls};
 
@@ -32,18 +33,20 @@ impl<P: Protocol> Context<'_, P> {
 /// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
 /// closure and the completion and returns at once.
 ///
-/// Work whose process has ended meanwhile is dropped instead of run. Dropping this drops the work
-/// that has not begun, whose commands complete as [abandoned](crate::CommandError::Abandoned), and
-/// waits for nothing: [`shutdown`](crate::Scheduler::shutdown) waits for the work that has begun,
-/// and reports what does not return. A process whose command must not outlast it interrupts the
-/// command in its [`close`](crate::Process::close): see the example `sockets` of this crate.
-#[derive(Debug)]
-pub struct BlockingThreads(BlockingPool);
+/// Work whose process has ended meanwhile is dropped instead of run. Dropping the last clone drops
+/// the work that has not begun, whose commands complete as
+/// [abandoned](crate::CommandError::Abandoned), and waits for nothing:
+/// [`shutdown`](crate::Scheduler::shutdown) waits for the work that has begun, and reports what
+/// does not return. A process whose command must not outlast it interrupts the command in its
+/// [`close`](crate::Process::close): see the example `sockets` of this crate. Clones share the
+/// threads.
+#[derive(Debug, Clone)]
+pub struct BlockingThreads(Arc<BlockingPool>);
 
 impl BlockingThreads {
     /// At most `limit` threads; none is started before there is work.
     pub fn new(limit: NonZeroUsize) -> Self {
-        Self(BlockingPool::new(limit))
+        Self(Arc::new(BlockingPool::new(limit)))
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with

@@ -5,8 +5,9 @@
 //! A payload is one box; of a type without a size, like `()`, it allocates nothing. Its type is
 //! checked at the other end.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::error::Error;
 use std::fmt;
 
@@ -82,7 +83,7 @@ trait Value: Any + Send {
 
 impl<T: Any + Send> Value for T {
     fn type_name(&self) -> &'static str {
-        std::any::type_name::<T>()
+        type_name::<T>()
     }
 }
 
@@ -120,7 +121,7 @@ impl Payload {
     /// [`WrongType`], with the payload, if it is no `T`.
     pub fn downcast<T: Any>(self) -> Result<T, WrongType> {
         if !self.is::<T>() {
-            let wanted = std::any::type_name::<T>();
+            let wanted = type_name::<T>();
             let payload = self;
             return Err(WrongType { wanted, payload });
         }
@@ -152,12 +153,8 @@ pub struct WrongType {
 
 impl fmt::Display for WrongType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "wanted a `{}`, got a `{}`",
-            self.wanted,
-            self.payload.type_name()
-        )
+        let got = self.payload.type_name();
+        write!(f, "wanted a `{}`, got a `{got}`", self.wanted)
     }
 }
 
@@ -183,18 +180,29 @@ impl Commands {
         Self::default()
     }
 
-    /// `doer` does the commands of type `C`; the last one counts.
-    #[must_use]
+    /// `doer` does the commands of type `C`.
+    ///
+    /// # Errors
+    /// [`DuplicateCommand`], with these commands, if another one does them already.
     pub fn on<C: Any + Send>(
         mut self,
         doer: impl Fn(C, Completion<Dynamic>) + Send + Sync + 'static,
-    ) -> Self {
-        let doer: Doer = Box::new(move |command, completion| match command.downcast() {
-            Ok(command) => doer(command, completion),
-            Err(wrong) => completion.fail(wrong.into()),
-        });
-        self.doers.insert(TypeId::of::<C>(), doer);
-        self
+    ) -> Result<Self, DuplicateCommand> {
+        let Entry::Vacant(place) = self.doers.entry(TypeId::of::<C>()) else {
+            let type_name = type_name::<C>();
+            let commands = self;
+            return Err(DuplicateCommand {
+                type_name,
+                commands,
+            });
+        };
+        place.insert(Box::new(move |command, completion| {
+            match command.downcast() {
+                Ok(command) => doer(command, completion),
+                Err(wrong) => completion.fail(wrong.into()),
+            }
+        }));
+        Ok(self)
     }
 }
 
@@ -218,6 +226,26 @@ impl fmt::Debug for Commands {
             .finish()
     }
 }
+
+/// A closure of [`Commands`] does commands of that type already.
+#[derive(Debug)]
+pub struct DuplicateCommand {
+    type_name: &'static str,
+    /// As they were.
+    pub commands: Commands,
+}
+
+impl fmt::Display for DuplicateCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let type_name = self.type_name;
+        write!(
+            f,
+            "there is a handler for commands of type `{type_name}` already"
+        )
+    }
+}
+
+impl Error for DuplicateCommand {}
 
 /// No closure of [`Commands`] does commands of that type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ pub(crate) mod blocking;
 pub(crate) mod bound_thread;
 pub(crate) mod completion_ext;
 pub mod dynamic;
+pub(crate) mod groups;
 pub(crate) mod names;
 pub(crate) mod nodes;
 #[cfg(not(loom))] // whose `Arc` cannot forget what tasks are

@@ -134,7 +134,7 @@ impl<P: Protocol> Driver<P> {
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
-            slot.mailbox.unclose();
+            slot.replace_future();
             scratch.worker = self.handle.worker();
         }
         if !wait_ends.end(body.waits, events) {

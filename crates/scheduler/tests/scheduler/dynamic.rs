@@ -46,15 +46,15 @@ struct Greet(&'static str);
 fn commands_are_told_apart_by_their_types() {
     let scheduler = Scheduler::builder()
         .workers(1)
-        .handler(
+        .command_handler(
             Commands::new()
-                .on(|Double(number), completion: Completion<Dynamic>| {
-                    completion.complete(Payload::new(2 * number));
-                })
-                .on(|Greet(name), completion: Completion<Dynamic>| match name {
+                .on(|Double(number), completion| completion.complete(Payload::new(2 * number)))
+                .unwrap()
+                .on(|Greet(name), completion| match name {
                     "" => completion.fail(Failure::msg("whom?")),
                     name => completion.complete(Payload::new(format!("hello {name}"))),
-                }),
+                })
+                .unwrap(),
         )
         .build()
         .unwrap();
@@ -92,4 +92,14 @@ fn a_payload_is_one_box_and_comes_back_from_a_wrong_guess() {
     );
     assert_eq!(format!("{:?}", wrong.payload), "Payload(u64)");
     assert_eq!(wrong.payload.downcast::<u64>().unwrap(), 8);
+}
+
+#[test]
+fn two_closures_for_one_type_of_command_are_refused() {
+    let double = |Double(_): Double, _: Completion<Dynamic>| {};
+    let refused = Commands::new().on(double).unwrap().on(double).unwrap_err();
+    assert!(refused.to_string().contains("Double"), "{refused}");
+    // What was there is whole.
+    let refused = refused.commands.on(double).unwrap_err();
+    assert!(refused.commands.on(|Greet(_), _| {}).is_ok());
 }

@@ -163,7 +163,7 @@ fn refused_futures_come_back() {
     let Err(SpawnError::LimitReached { limit, future }) = scheduler.spawn(ready(4)) else {
         panic!("there is room for one")
     };
-    assert_eq!((limit.get(), future.into_inner()), (1, 4));
+    assert_eq!((limit.get(), future.into_inner().into_inner()), (1, 4));
     first.abort();
     assert!(first.join().is_err());
     assert_eq!(scheduler.spawn(async { 1 }).unwrap().join().unwrap(), 1);
@@ -173,7 +173,7 @@ fn refused_futures_come_back() {
     let Err(SpawnError::ShutDown(future)) = handle.spawn(ready(4)) else {
         panic!("nobody would run it")
     };
-    assert_eq!(future.into_inner(), 4);
+    assert_eq!(future.into_inner().into_inner(), 4);
 }
 
 #[test]

@@ -153,3 +153,75 @@ fn the_last_word_counts() {
     let told = last.0.lock().unwrap().take();
     assert_eq!(told, Some(ExitReason::Panicked("boom".into())));
 }
+
+/// What the documentation of [`LifeCycle`] says: looked at from within the hooks.
+#[test]
+fn what_is_reachable_when() {
+    #[derive(Clone, Default)]
+    struct Look(Arc<Mutex<Vec<String>>>);
+    impl Look {
+        fn note(&self, what: &str, is: bool) {
+            let what = format!("{what}: {is}");
+            self.0.lock().unwrap().push(what);
+        }
+    }
+    impl LifeCycle<Test> for Look {
+        fn on_start(&self, context: &Context<'_, Test>) -> Result<(), String> {
+            let (handle, pid) = (context.handle(), context.pid());
+            self.note("a future", context.is_future());
+            self.note(
+                "sent",
+                handle.send(pid, (0, 1)).is_ok() != context.is_future(),
+            );
+            self.note("named", handle.whereis("one") == Some(pid));
+            self.note("known", handle.info(pid).is_some());
+            self.note("live", handle.live() == 1);
+            Ok(())
+        }
+
+        fn on_complete(&self, context: &Context<'_, Test>, _: &ExitReason) {
+            let (handle, pid) = (context.handle(), context.pid());
+            self.note("a future", context.is_future());
+            self.note("sent", handle.send(pid, (0, 1)).is_ok());
+            self.note("named", handle.whereis("one").is_some());
+            self.note("live", handle.live() == 1);
+        }
+    }
+    let look = Look::default();
+    let scheduler = with_hooks(look.clone());
+    let ended = |scheduler: &Scheduler<Test>| -> u64 {
+        let workers = scheduler.stats().workers;
+        workers.iter().map(|worker| worker.ended).sum()
+    };
+    for round in 1..=100 {
+        let process = scheduler.submission(summing(2), "run", 0).name("one");
+        let process = process.submit().unwrap();
+        scheduler.send(process.pid(), (0, 1)).unwrap();
+        assert_eq!(process.join().unwrap(), 2);
+        assert_eq!((ended(&scheduler), scheduler.live()), (round, 0));
+        let mut seen = std::mem::take(&mut *look.0.lock().unwrap());
+        let at_end = seen.split_off(5);
+        let start = [
+            "a future: false",
+            "sent: true",
+            "named: true",
+            "known: true",
+            "live: true",
+        ];
+        assert_eq!(seen, start);
+        let end = [
+            "a future: false",
+            "sent: false",
+            "named: false",
+            "live: true",
+        ];
+        assert_eq!(at_end, end);
+    }
+    scheduler.spawn(async {}).unwrap().join().unwrap();
+    let seen = std::mem::take(&mut *look.0.lock().unwrap());
+    let futures = seen.iter().filter(|seen| *seen == "a future: true");
+    assert_eq!(futures.count(), 2, "{seen:?}");
+    let handle = scheduler.handle();
+    scheduler.shutdown(Duration::from_secs(60)).unwrap();
+    assert_eq!((handle.live(), handle.processes().len()), (0, 0));
+}

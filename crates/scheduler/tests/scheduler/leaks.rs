@@ -34,7 +34,7 @@ fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
     };
     let scheduler = Scheduler::builder()
         .workers(2)
-        .handler(handler)
+        .command_handler(handler)
         .build()
         .unwrap();
     (scheduler, alive)

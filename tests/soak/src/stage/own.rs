@@ -37,7 +37,7 @@ pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Schedul
         builder = builder.limit(limit);
     }
     if plan.has_handler {
-        builder = builder.handler(Handler::new(plan.blocking_threads));
+        builder = builder.command_handler(Handler::new(plan.blocking_threads));
     }
     match builder.build() {
         Ok(scheduler) => {

@@ -50,7 +50,7 @@ impl Resident {
         let scheduler = Scheduler::builder()
             .workers(WORKERS)
             .limit(LIMIT)
-            .handler(Handler::new(BLOCKING_THREADS))
+            .command_handler(Handler::new(BLOCKING_THREADS))
             .hooks(Hooks(Arc::clone(&roster)))
             .build();
         match scheduler {
