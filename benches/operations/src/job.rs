@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::{engine, fork_join, processors, scheduler};
+use crate::{calls, engine, fork_join, processors, scheduler};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self {
             name: "engine: a task, sent and run",
             run: engine::task,
@@ -55,6 +55,10 @@ impl Job {
         Self {
             name: "scheduler: hop of a message",
             run: scheduler::hop,
+        },
+        Self {
+            name: "scheduler: call of another process",
+            run: calls::call,
         },
     ];
 

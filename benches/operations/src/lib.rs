@@ -4,6 +4,7 @@
 //! [`Job`](job::Job) needs a worker's thread; it is counted only.
 
 mod build_scheduler;
+mod calls;
 pub mod data_cell;
 pub mod deque;
 mod engine;

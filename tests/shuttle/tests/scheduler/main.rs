@@ -2,6 +2,7 @@
 //! down at the same time.
 #![cfg(shuttle)]
 
+mod asks;
 mod backlog;
 mod calls;
 mod commands;
