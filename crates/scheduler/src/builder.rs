@@ -209,7 +209,7 @@ impl<P: Protocol> Builder<P> {
                 processors,
                 table,
                 names,
-                groups: std::sync::Arc::default(),
+                groups: Arc::default(),
                 routes: Routes::default(),
                 joins: Joins::default(),
                 looking: Mutex::new(()),

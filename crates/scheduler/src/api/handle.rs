@@ -37,7 +37,7 @@ pub(crate) struct Shared<P: Protocol> {
     /// Shared with the table's hook, which forgets the names of a process that is gone.
     pub(crate) names: Arc<NameRegistry>,
     /// Shared with what takes a process out of its groups at its end.
-    pub(crate) groups: std::sync::Arc<Groups>,
+    pub(crate) groups: Arc<Groups>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
     /// Which futures wait for which processes.

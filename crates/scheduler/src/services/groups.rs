@@ -18,7 +18,7 @@ impl<P: Protocol> Handle<P> {
         if !self.shared.groups.add(&name, pid) {
             return Err(GroupError::AlreadyMember { name, pid });
         }
-        let groups = Arc::clone(&self.shared.groups);
+        let groups = self.shared.groups.clone();
         let own = Arc::clone(&name);
         let at_end = self.at_end(pid, move |_| {
             groups.remove(&own, pid);
