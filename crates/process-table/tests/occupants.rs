@@ -69,6 +69,10 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
     assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
+    {
+        let _pin = table.pin(first).unwrap();
+        assert_eq!(slot.waker_clones(), 0, "the handle is none");
+    }
     slot.mailbox.reserve().unwrap();
     slot.stats.step(5);
     slot.awaited.ask();
@@ -105,6 +109,16 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(slot.mailbox.undelivered(), Some(0));
     slot.replace_future();
     assert!(slot.has_idle_priority() && !slot.is_future());
+
+    let future = Placement {
+        mailbox: Mailbox::Closed,
+        is_future: true,
+        ..Placement::default()
+    };
+    let slot = table.occupy(&future).unwrap();
+    assert!(slot.mailbox.reserve().is_err());
+    slot.replace_future();
+    assert!(slot.mailbox.reserve().is_ok() && !slot.is_future());
 }
 
 #[test]

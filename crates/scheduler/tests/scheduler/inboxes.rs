@@ -171,10 +171,13 @@ async fn yield_once() {
 fn messages_that_nobody_reads_any_more_leave_their_room() {
     let scheduler = scheduler(2);
     let (tell, told) = mpsc::channel();
+    let (go, gone) = mpsc::channel();
     let (clock, timers) = fake();
     let process = scheduler
         .submission_with(move |mut inbox| async move {
+            inbox.handle().blocking(|| gone.recv()).unwrap();
             assert_eq!(value(inbox.next().await), 0);
+            // Two are in it.
             drop(inbox);
             tell.send(()).unwrap();
             timers.sleep(SECOND).await
@@ -182,15 +185,18 @@ fn messages_that_nobody_reads_any_more_leave_their_room() {
         .mailbox(3)
         .spawn()
         .unwrap();
-    scheduler.send(process.pid(), (0, 0)).unwrap();
+    for value in 0..3 {
+        scheduler.send(process.pid(), (0, value)).unwrap();
+    }
+    go.send(()).unwrap();
     told.recv().unwrap();
+    clock.block_until(1);
     for _ in 0..100 {
-        while let Err(error) = scheduler.send(process.pid(), (0, 1)) {
-            assert!(matches!(error.reason, Undelivered::Full { .. }), "{error}");
-            std::thread::yield_now();
+        scheduler.wait_for_standstill().unwrap();
+        for _ in 0..3 {
+            scheduler.send(process.pid(), (0, 1)).unwrap();
         }
     }
-    clock.block_until(1);
     clock.advance(SECOND);
     process.join().unwrap().unwrap();
 }
@@ -260,10 +266,8 @@ fn an_upgrade_takes_its_place_and_its_messages() {
     let pid = process.pid();
     scheduler.upgrade(pid, summing(3), "run", 0).unwrap();
     for value in 1..=3 {
-        while let Err(error) = scheduler.send(pid, (0, value)) {
-            assert!(matches!(error.reason, Undelivered::Full { .. }), "{error}");
-            std::thread::yield_now();
-        }
+        scheduler.wait_for_standstill().unwrap();
+        scheduler.send(pid, (0, value)).unwrap();
     }
     assert!(matches!(
         process.join(),

@@ -115,14 +115,16 @@ fn a_link_from_the_first_moment_works_both_ways() {
     let failing = scheduler.submission(failing, "run", 0);
     let failing = failing.linked_to(parent.pid()).submit().unwrap();
     assert!(failing.join().is_err());
-    let Err(JoinError::Process(ProcessError::Linked { .. })) = parent.join() else {
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { .. })) = parent.try_join() else {
         panic!("it ends with what it is linked to");
     };
     let parent = scheduler.submit(waiting(), "run", 0).unwrap();
     let child = scheduler.submission(waiting(), "run", 0);
     let child = child.linked_to(parent.pid()).submit().unwrap();
     scheduler.terminate(parent.pid()).unwrap();
-    let Err(JoinError::Process(ProcessError::Linked { origin, .. })) = child.join() else {
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { origin, .. })) = child.try_join() else {
         panic!("it ends with what it is linked to");
     };
     assert_eq!(origin, parent.pid());
@@ -135,9 +137,9 @@ fn a_process_linked_to_one_that_has_ended_ends() {
     let pid = gone.pid();
     gone.join().unwrap();
     let orphan = scheduler.submission(waiting(), "run", 0).linked_to(pid);
-    let Err(JoinError::Process(ProcessError::Linked { origin, reason })) =
-        orphan.submit().unwrap().join()
-    else {
+    let orphan = orphan.submit().unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { origin, reason })) = orphan.try_join() else {
         panic!("nobody is left that it is linked to");
     };
     assert_eq!(origin, pid);
