@@ -38,9 +38,11 @@ pub struct Builder<P: Protocol> {
 const EVENTS_PER_STEP: usize = 1024;
 const SLICE: Duration = Duration::from_millis(4);
 
-impl<P: Protocol> Builder<P> {
-    pub(crate) fn new() -> Self {
-        Self {
+// Here, as a scheduler must not know how it is built.
+impl<P: Protocol> Scheduler<P> {
+    /// Begins to configure a scheduler.
+    pub fn builder() -> Builder<P> {
+        Builder {
             processors: Config::default(),
             limit: None,
             events_per_step: EVENTS_PER_STEP,
@@ -51,7 +53,9 @@ impl<P: Protocol> Builder<P> {
             hooks: None,
         }
     }
+}
 
+impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
     pub fn workers(mut self, workers: usize) -> Self {
         self.processors = self.processors.processors(workers);

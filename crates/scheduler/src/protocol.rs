@@ -33,8 +33,8 @@ pub trait Protocol: 'static {
     type Error: fmt::Debug + fmt::Display + Send;
 }
 
-/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable. With what
-/// a variant has as its source, which its `Display` says, too.
+/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable. With
+/// what a variant has as its source, which its `Display` says, too.
 macro_rules! error_by_display {
     (
         $name:ident<$($param:ident $(: $bound:ident)?),+>

@@ -9,7 +9,7 @@ use filch_processors::Machines;
 
 use crate::ops::closing::Closing;
 use crate::services::service_threads;
-use crate::{Builder, CalledFromInside, Handle, Protocol, ShutdownReport};
+use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
@@ -23,11 +23,6 @@ pub struct Scheduler<P: Protocol> {
 }
 
 impl<P: Protocol> Scheduler<P> {
-    /// Begins to configure a scheduler.
-    pub fn builder() -> Builder<P> {
-        Builder::new()
-    }
-
     pub(crate) fn running(handle: Handle<P>, machines: Machines) -> Self {
         let running = Some((handle, machines));
         Self { running }

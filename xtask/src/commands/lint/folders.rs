@@ -45,6 +45,7 @@ const ORDERS: &[Order] = &[
             &["future"],
             &["services"],
             &["scheduler.rs"],
+            &["builder.rs"],
         ],
         exceptions: &[],
     },
