@@ -1,32 +1,30 @@
 //! Arguments, exit codes, and what goes to which stream.
 
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use console::Term;
 
 use crate::build;
-use crate::count;
+use crate::columns;
+use crate::count::{self, Source};
 use crate::mandelbrot::{self, Size};
 use crate::simulate;
 
 /// Jobs on filch's schedulers: counts the words of text files, draws the Mandelbrot set, simulates
 /// boids, or simulates a build farm.
 ///
-/// Without a command, counts the folder it is run in. A word is a maximal run of alphanumeric
-/// characters and underscores, in lower case.
-///
-/// Folders are searched to the bottom, except hidden ones (.git) and those marked as caches by a
-/// CACHEDIR.TAG file (cargo's target). Symbolic links inside are not followed. Files that cannot be
-/// read, or are not UTF-8 text, are skipped; standard error says which and why.
+/// Without a command, counts the folder it is run in: see `filch count --help`.
 #[derive(Debug, Parser)]
 #[command(
     name = "filch",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Exit codes: 0 done (whatever was skipped), 1 failed, 2 wrong usage."
+    after_help = EXIT_CODES
 )]
 struct Cli {
     #[command(subcommand)]
@@ -35,12 +33,35 @@ struct Cli {
     counting: Counting,
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 done (whatever was skipped in folders), 1 failed, or not \
+    all that was named is counted, 2 wrong usage.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Counts the words of a folder, or of one file, on the process scheduler.
+    /// Counts the words of files, folders, pipes and standard input, on the process scheduler.
+    ///
+    /// A word is a maximal run of alphanumeric characters and underscores, in lower case.
+    ///
+    /// Folders are searched to the bottom, except hidden ones (.git) and those marked as caches by
+    /// a CACHEDIR.TAG file (cargo's target). Only regular files in them are read, and symbolic
+    /// links are not followed. Files that cannot be read, or are not text (UTF-8 without NUL), are
+    /// skipped; standard error says which and why.
+    ///
+    /// What is named is taken as it is, even if it is hidden, a cache, a link or a pipe. If it
+    /// cannot be counted, that is an error; all others are counted. What is named twice is counted
+    /// twice.
+    ///
+    /// A file is read to its end, whatever size it says it has (those of /proc say 0), unless that
+    /// exceeds the size by a GiB: then it is skipped, as one without an end. What is appended after
+    /// the end was seen is not counted. Pipes and standard input are read until they end, or until
+    /// they are not text; what was before that is counted.
+    ///
+    /// How far it is shows on standard error, if that is a terminal and a second has passed.
+    #[command(after_help = EXIT_CODES)]
     Count {
-        /// The folder or file. It is taken as it is, even if it is hidden, a cache or a link.
-        path: PathBuf,
+        /// Folders, files and pipes; `-` is standard input. [default: -]
+        #[arg(value_name = "PATH")]
+        paths: Vec<OsString>,
         #[command(flatten)]
         counting: Counting,
     },
@@ -74,6 +95,16 @@ struct Counting {
     /// How many of the most frequent words to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
+    /// Prints the result as one line of JSON, in which no word is cut.
+    #[arg(long)]
+    json: bool,
+    /// Says what the workers did: on standard error or, with --json, in the same document.
+    #[arg(long)]
+    stats: bool,
+    /// Shows no progress, and does not say what was skipped in folders. Errors, and what --stats
+    /// says, are there all the same.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -123,13 +154,19 @@ const NAMED_SKIPS: usize = 20;
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.command {
-        None => count(Path::new("."), &cli.counting),
-        Some(Command::Count { path, counting }) => count(&path, &counting),
+        None => count(&[Source::Named(".".into())], &cli.counting),
+        Some(Command::Count { paths, counting }) => {
+            let mut roots: Vec<Source> = paths.into_iter().map(Source::from).collect();
+            if roots.is_empty() {
+                roots.push(Source::Input);
+            }
+            count(&roots, &counting)
+        }
         Some(Command::Mandelbrot(drawing)) => draw(drawing),
         Some(Command::Simulate(simulation)) => simulate(simulation),
         Some(Command::Build(build::Command::Simulate(arguments))) => {
             match build::simulate::run(&arguments.settings()) {
-                Ok(report) => print(report),
+                Ok(report) => print(report.within(columns::width(&Term::stdout()))),
                 Err(error) => fail(&error, error.is_usage()),
             }
         }
@@ -143,23 +180,46 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn count(root: &Path, counting: &Counting) -> ExitCode {
+fn count(roots: &[Source], counting: &Counting) -> ExitCode {
+    let is_quiet = counting.quiet;
+    let is_typed = roots.contains(&Source::Input) && io::stdin().is_terminal();
+    if is_typed && !is_quiet && io::stderr().is_terminal() {
+        complain("filch: counts what is typed; ctrl-D ends it");
+    }
     let settings = count::Settings {
         workers: counting.workers,
+        progress: !is_quiet,
         ..count::Settings::default()
     };
-    let report = match count::run(root, &settings) {
+    let report = match count::run(roots, &settings) {
         Ok(report) => report,
         Err(error) => return fail(&error, error.is_usage()),
     };
-    for skip in report.skipped.iter().take(NAMED_SKIPS) {
-        complain(format_args!("skipped {skip}"));
+    report.failures().for_each(complain);
+    if report.is_void() {
+        return ExitCode::FAILURE;
     }
-    let unnamed = report.skipped.len().saturating_sub(NAMED_SKIPS);
-    if unnamed > 0 {
-        complain(format_args!("skipped {unnamed} more"));
+    if !is_quiet {
+        for skip in report.passed_by().take(NAMED_SKIPS) {
+            complain(skip);
+        }
+        let unnamed = report.passed_by().count().saturating_sub(NAMED_SKIPS);
+        if unnamed > 0 {
+            complain(format_args!("skipped {unnamed} more"));
+        }
     }
-    print(report.table(counting.top))
+    let printed = match counting.json {
+        true => print(report.json(counting.top, counting.stats)),
+        false => print(report.table(counting.top, columns::width(&Term::stdout()))),
+    };
+    if counting.stats && !counting.json {
+        let statistics = report.statistics(columns::width(&Term::stderr()));
+        complain(format_args!("\n{}", statistics.trim_end()));
+    }
+    match report.failures().next() {
+        Some(_) => ExitCode::FAILURE,
+        None => printed,
+    }
 }
 
 fn draw(drawing: Drawing) -> ExitCode {

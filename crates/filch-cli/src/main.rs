@@ -8,9 +8,11 @@
 
 mod build;
 mod cli;
+mod columns;
 mod count;
 mod mandelbrot;
 mod png;
+mod progress;
 mod random;
 mod simulate;
 

@@ -10,7 +10,7 @@ use std::process::Output;
 
 use common::Scratch;
 use picture::decode;
-use program::{failure, figure, filch, filch_unread, help, stderr, stdout};
+use program::{assert_fits, failure, figure, filch, filch_unread, help, stderr, stdout};
 
 /// Draws a small picture with further arguments.
 #[track_caller]
@@ -95,6 +95,7 @@ fn who_tints_each_tile_in_the_colour_that_the_table_has_for_its_worker() {
     let untinted = draw(&scratch, "plain.png", &[]);
     assert!(!stdout(&untinted).contains("tint"));
     let output = draw(&scratch, "who.png", &["--who", "--threads", "2"]);
+    assert_fits(&stdout(&output), 80);
     let [plain, who] = ["plain.png", "who.png"].map(|file| decode(&scratch.path().join(file)).2);
 
     let rows = rows(&output);

@@ -12,7 +12,7 @@ use std::process::Output;
 
 use common::Scratch;
 use picture::decode;
-use program::{failure, figure, filch, filch_unread, help, stderr, stdout};
+use program::{assert_fits, failure, figure, filch, filch_unread, help, stderr, stdout};
 
 /// Plays a short game with further arguments.
 #[track_caller]
@@ -84,6 +84,7 @@ fn its_result_is_the_same_for_any_number_of_schedulers_and_another_for_another_s
 fn its_table_has_frame_times_and_workers() {
     let scratch = Scratch::new("frame-times");
     let output = simulate(&scratch, &[]);
+    assert_fits(&stdout(&output), 80);
     assert!(figure(&output, "frames ").starts_with("20, in "));
     assert_eq!(figure(&output, "boids "), "300, seed 1");
     let times = ["p50 ", "p99 ", "p99.9 ", "max "].map(|name| {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::bazel::{Bazel, Build};
 use crate::farm::Farm;
@@ -12,10 +12,15 @@ use crate::servers::wait_for;
 /// What an action may have in its command.
 const SCRIPT: &str = "<script>document.title='broken'</script>";
 
+/// What a browser may take, in seconds.
+const LIMIT: &str = "60";
+
 /// The page as the browser has understood it.
 fn look(chromium: &Path, farm: &Farm) -> String {
     let profile = tempfile::tempdir().unwrap();
-    let mut browser = Command::new(chromium);
+    // One that hangs is ended, with the processes that it has started.
+    let mut browser = Command::new("timeout");
+    browser.args(["-k", "5", LIMIT]).arg(chromium);
     browser.args([
         "--headless",
         "--no-sandbox",
@@ -25,7 +30,7 @@ fn look(chromium: &Path, farm: &Farm) -> String {
     browser.arg(format!("--user-data-dir={}", profile.path().display()));
     // For a look at it.
     if let Some(place) = std::env::var_os("FILCH_SCREENSHOT") {
-        let mut picture = Command::new(chromium);
+        let mut picture = Command::new(browser.get_program());
         picture
             .args(browser.get_args())
             .arg("--window-size=500,1100");
@@ -36,10 +41,13 @@ fn look(chromium: &Path, farm: &Farm) -> String {
             .unwrap();
     }
     browser.args(["--dump-dom", &format!("http://{}/status", farm.address)]);
-    let output = browser
-        .stderr(Stdio::null())
-        .output()
-        .expect("the browser starts");
+    let output = browser.output().expect("the browser starts");
+    let why = match output.status.code() {
+        Some(124) => format!("was not done in {LIMIT} s"),
+        _ => output.status.to_string(),
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the browser: {why}\n{said}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

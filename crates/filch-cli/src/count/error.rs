@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 
 use filch::scheduler::{BuildError, JoinError, ShutdownReport, StartError};
 
@@ -12,10 +11,6 @@ use super::protocol::WordCount;
 /// Why nothing was counted.
 #[derive(Debug)]
 pub(crate) enum CountError {
-    /// There is no such folder or file, or it cannot be looked at.
-    Root(PathBuf, io::Error),
-    /// It is a device, a pipe or a socket.
-    NeitherFileNorFolder(PathBuf),
     /// The system refused the threads that read.
     IoThreads(io::Error),
     /// The scheduler refused to start.
@@ -49,12 +44,6 @@ impl From<JoinError<WordCount>> for CountError {
 impl fmt::Display for CountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root(path, error) => write!(f, "cannot count {}: {error}", path.display()),
-            Self::NeitherFileNorFolder(path) => write!(
-                f,
-                "cannot count {}: neither a folder nor a regular file",
-                path.display()
-            ),
             Self::IoThreads(error) => write!(f, "cannot start the reading threads: {error}"),
             Self::Build(error) => error.fmt(f),
             Self::Failed(message) => f.write_str(message),

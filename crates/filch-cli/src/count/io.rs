@@ -4,18 +4,16 @@
 //! it out, reads, and completes it. The threads end when the handler is dropped, which is when the
 //! scheduler's last handle is.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use filch::scheduler::{CommandHandler, Completion};
 
-use super::progress::Progress;
-use super::protocol::{Block, JobError, ReadFile, WordCount};
-use super::text::Decoder;
+use super::opened::{Block, Limits, ReadError, Reading, bytes_to_read};
+use super::protocol::{JobError, ReadFile, WordCount};
+use crate::progress::Progress;
 
 /// The scheduler's end: passes commands on.
 pub(crate) struct Disk {
@@ -33,10 +31,9 @@ struct Request {
 /// Starts the threads.
 pub(crate) fn start(
     threads: usize,
-    block: usize,
+    limits: Limits,
     progress: &Arc<Progress>,
 ) -> io::Result<(Disk, IoThreads)> {
-    let block = block.max(1);
     let (requests, queue) = channel();
     let queue = Arc::new(Mutex::new(queue));
     let threads = (0..threads.max(1))
@@ -44,7 +41,7 @@ pub(crate) fn start(
             let (queue, progress) = (Arc::clone(&queue), Arc::clone(progress));
             Builder::new()
                 .name(format!("filch-io-{number}"))
-                .spawn(move || serve(&queue, block, &progress))
+                .spawn(move || serve(&queue, limits, &progress))
         })
         .collect::<io::Result<_>>()?;
     Ok((Disk { requests }, IoThreads(threads)))
@@ -70,7 +67,7 @@ impl IoThreads {
     }
 }
 
-fn serve(queue: &Mutex<Receiver<Request>>, block: usize, progress: &Progress) {
+fn serve(queue: &Mutex<Receiver<Request>>, limits: Limits, progress: &Progress) {
     loop {
         // One thread at a time waits, and holds the lock meanwhile; it unlocks before it reads.
         let request = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -81,82 +78,20 @@ fn serve(queue: &Mutex<Receiver<Request>>, block: usize, progress: &Progress) {
         else {
             return;
         };
-        let result = read(command, block);
-        progress.add(&result);
-        match result {
+        match read(command, limits, progress) {
             Ok(block) => completion.complete(block),
-            Err(error) => completion.fail(error),
+            Err(error) => completion.fail(JobError::Read(error)),
         }
     }
 }
 
-fn read(command: ReadFile, block: usize) -> Result<Block, JobError> {
+fn read(command: ReadFile, limits: Limits, progress: &Progress) -> Result<Block, ReadError> {
+    let mut reading = Reading::new(limits, progress);
     match command {
-        ReadFile::First(path) => first_block(&path, block),
-        ReadFile::Next(file) => next_block(file, block).map_err(JobError::Unreadable),
-    }
-}
-
-/// Opens a file and reads its first block.
-///
-/// A file of several blocks is read twice, the first time here, to see that it is text to its end:
-/// a file that is skipped must not be counted in part, and no file is held in memory whole.
-fn first_block(path: &Path, block: usize) -> Result<Block, JobError> {
-    // Before it is opened: opening a pipe waits for a writer. (A pipe that replaces the file in
-    // between still does.)
-    if !fs::metadata(path).map_err(JobError::Unreadable)?.is_file() {
-        return Err(JobError::NotAFile);
-    }
-    let file = File::open(path).map_err(JobError::Unreadable)?;
-    let mut first = next_block(file, block).map_err(JobError::Unreadable)?;
-    if let Some(mut rest) = first.rest.take() {
-        check_text(&first.bytes, &mut rest, block)?;
-        rest.seek(SeekFrom::Start(first.bytes.len() as u64))
-            .map_err(JobError::Unreadable)?;
-        first.rest = Some(rest);
-    }
-    Ok(first)
-}
-
-fn next_block(mut file: File, block: usize) -> io::Result<Block> {
-    let bytes = fill(&mut file, block)?;
-    let rest = (bytes.len() == block).then_some(file);
-    Ok(Block { bytes, rest })
-}
-
-/// Reads `block` bytes, or fewer at the end of the file.
-fn fill(file: &mut File, block: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(block as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn check_text(first: &[u8], rest: &mut File, block: usize) -> Result<(), JobError> {
-    let mut decoder = Decoder::default();
-    let mut bytes = first.to_vec();
-    while !bytes.is_empty() {
-        decoder.decode(bytes).map_err(JobError::NotText)?;
-        bytes = fill(rest, block).map_err(JobError::Unreadable)?;
-    }
-    decoder.finish().map_err(JobError::NotText)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_block;
-    use crate::count::protocol::JobError;
-    use std::io::ErrorKind;
-    use std::path::Path;
-
-    #[test]
-    fn a_file_that_has_vanished_is_an_error_of_that_file() {
-        let error = first_block(Path::new("vanished since the walk"), 16).unwrap_err();
-        assert!(matches!(error, JobError::Unreadable(e) if e.kind() == ErrorKind::NotFound));
-    }
-
-    #[test]
-    fn a_folder_in_the_place_of_a_file_is_an_error_of_that_file() {
-        let error = first_block(Path::new(env!("CARGO_MANIFEST_DIR")), 16).unwrap_err();
-        assert!(matches!(error, JobError::NotAFile));
+        ReadFile::First(entry) => reading.first(&entry).inspect_err(|_| {
+            let expected = bytes_to_read(entry.size.unwrap_or(0), limits.block);
+            progress.expect_less(expected.saturating_sub(reading.bytes));
+        }),
+        ReadFile::Next(opened) => reading.next(opened),
     }
 }

@@ -2,7 +2,7 @@
 //! messages.
 //!
 //! ```text
-//!   main thread        walks the folder, submits the processes, joins the merger, shuts down
+//!   main thread        walks the folders, submits the processes, joins the merger, shuts down
 //!        │
 //!   reader × workers       ── ReadFile ──▶ disk (threads that may block)
 //!        │   ▲             ◀── Block ────
@@ -19,24 +19,24 @@
 //! because a reader reads on only when a counter has counted (see `reader`).
 //!
 //! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The
-//! merger monitors all others, so it learns of one that fails. `walk`, `text`, `words`,
-//! `report` and `progress` know nothing of the scheduler.
+//! merger monitors all others, so it learns of one that fails. `source`, `walk`, `opened`, `text`,
+//! `words` and `report` know nothing of the scheduler.
 
 mod counter;
 mod error;
 mod io;
 mod merger;
-mod progress;
+mod opened;
 mod protocol;
 mod reader;
 mod report;
+mod source;
 #[cfg(test)]
 mod tests;
 mod text;
 mod walk;
 mod words;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,32 +45,42 @@ use filch::scheduler::{Handle, Pid, Process, ProcessHandle, Scheduler};
 use counter::Counter;
 pub(crate) use error::CountError;
 use merger::Merger;
-use progress::Progress;
+use opened::{Limits, bytes_to_read};
 use protocol::{Totals, WordCount};
 use reader::Reader;
 pub(crate) use report::Report;
+use source::Entry;
+pub(crate) use source::Source;
+
+use crate::progress::Progress;
 
 /// How the job is run.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Workers of the scheduler; `None`: as many as the system has cores.
     pub(crate) workers: Option<usize>,
-    /// Bytes that one `ReadFile` reads.
-    pub(crate) block: usize,
+    /// What one `ReadFile` reads.
+    pub(crate) limits: Limits,
     /// Blocks that one reader may have under way, from the yield of the command to the end of the
     /// counting.
     pub(crate) window: usize,
     /// Threads that read.
     pub(crate) io_threads: usize,
+    /// Whether it shows how far it is, if it takes long.
+    pub(crate) progress: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             workers: None,
-            block: 256 * 1024,
+            limits: Limits {
+                block: 256 * 1024,
+                growth: 1024 * 1024 * 1024,
+            },
             window: 8,
             io_threads: 4,
+            progress: true,
         }
     }
 }
@@ -78,13 +88,16 @@ impl Default for Settings {
 /// How long processes get to end after they were asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Counts the words of all files under `root`, or of the file `root`.
-pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError> {
+/// Counts the words of all that is named, and of all files under the folders that are.
+pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, CountError> {
     let began = Instant::now();
-    let mut found = walk::walk(root)?;
-    let progress = Arc::new(Progress::default());
-    let (disk, io_threads) =
-        io::start(settings.io_threads, settings.block, &progress).map_err(CountError::IoThreads)?;
+    let mut found = walk::walk(roots);
+    let progress = Arc::new(match settings.progress {
+        true => Progress::of_bytes(all_bytes(&found.entries, settings.limits.block)),
+        false => Progress::hidden(),
+    });
+    let (disk, io_threads) = io::start(settings.io_threads, settings.limits, &progress)
+        .map_err(CountError::IoThreads)?;
 
     let mut builder = Scheduler::<WordCount>::builder().command_handler(disk);
     if let Some(workers) = settings.workers {
@@ -93,9 +106,8 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     let scheduler = builder.build().map_err(CountError::Build)?;
     let handle = scheduler.handle();
 
-    let shown = progress::show(&progress, found.files.len());
-    let outcome = count(&handle, found.files, settings);
-    drop(shown);
+    let outcome = count(&handle, found.entries, settings);
+    progress.end();
 
     let shutdown = scheduler
         .shutdown(PATIENCE)
@@ -113,7 +125,7 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     found.skipped.extend(totals.skipped);
     found.skipped.sort();
     Ok(Report {
-        root: root.to_owned(),
+        roots: roots.to_vec(),
         files: totals.files,
         bytes: totals.bytes,
         tally: totals.tally,
@@ -123,11 +135,17 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     })
 }
 
+/// How many bytes are read, if all say how many they have.
+fn all_bytes(entries: &[Entry], block: usize) -> Option<u64> {
+    let bytes = |entry: &Entry| Some(bytes_to_read(entry.size?, block));
+    entries.iter().map(bytes).sum()
+}
+
 /// Submits the processes and waits for them. The last in the chain comes first, because each must
 /// know the PID that it sends to.
 fn count(
     scheduler: &Handle<WordCount>,
-    files: Vec<PathBuf>,
+    files: Vec<Entry>,
     settings: &Settings,
 ) -> Result<Totals, CountError> {
     let workers = scheduler.workers();
@@ -173,8 +191,8 @@ fn submit(
 
 /// Deals the files out like cards, so that neighbours, which are often alike in size, go to
 /// different readers.
-fn deal(files: Vec<PathBuf>, hands: usize) -> Vec<Vec<PathBuf>> {
-    let mut dealt: Vec<Vec<PathBuf>> = (0..hands).map(|_| Vec::new()).collect();
+fn deal(files: Vec<Entry>, hands: usize) -> Vec<Vec<Entry>> {
+    let mut dealt: Vec<Vec<Entry>> = (0..hands).map(|_| Vec::new()).collect();
     for (file, hand) in files.into_iter().zip((0..hands).cycle()) {
         dealt[hand].push(file);
     }

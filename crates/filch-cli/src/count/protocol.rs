@@ -1,13 +1,11 @@
 //! What the processes say to each other, to the disk, and at their end.
 
 use std::fmt;
-use std::fs::File;
-use std::io;
-use std::path::PathBuf;
 
 use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
 
-use super::text::NotText;
+use super::opened::{Block, Opened, ReadError};
+use super::source::{Entry, Skip};
 use super::words::Tally;
 
 /// The vocabulary of the job.
@@ -43,18 +41,10 @@ pub(crate) enum Message {
 /// From reader to disk. The command's tag tells the reader which of its files it is about.
 #[derive(Debug)]
 pub(crate) enum ReadFile {
-    /// Open the file and read its first block. Fails if the file is not text to its end.
-    First(PathBuf),
+    /// Open the source and read its first block. Fails if it is a file that is not text to its end.
+    First(Entry),
     /// Read on.
-    Next(File),
-}
-
-/// What the disk replies.
-#[derive(Debug)]
-pub(crate) struct Block {
-    pub(crate) bytes: Vec<u8>,
-    /// The file to read on from; `None` at its end.
-    pub(crate) rest: Option<File>,
+    Next(Opened),
 }
 
 /// What one reader has read.
@@ -63,19 +53,6 @@ pub(crate) struct FilesRead {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) skipped: Vec<Skip>,
-}
-
-/// A file that was not counted.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Skip {
-    pub(crate) path: PathBuf,
-    pub(crate) reason: String,
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.reason)
-    }
 }
 
 /// The result.
@@ -90,12 +67,8 @@ pub(crate) struct Totals {
 /// How a command or a process fails.
 #[derive(Debug)]
 pub(crate) enum JobError {
-    /// The file cannot be read.
-    Unreadable(io::Error),
-    /// It is no regular file any more.
-    NotAFile,
-    /// It is not UTF-8.
-    NotText(NotText),
+    /// A source cannot be read, or not be counted.
+    Read(ReadError),
     /// A process that awaits a message from this one has ended.
     Gone(Pid),
     /// A process ended before its work was done.
@@ -105,9 +78,7 @@ pub(crate) enum JobError {
 impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::NotAFile => f.write_str("not a regular file"),
-            Self::NotText(error) => error.fmt(f),
+            Self::Read(error) => error.fmt(f),
             Self::Gone(pid) => write!(f, "process {pid} has ended too early"),
             Self::Broken(pid, reason) => {
                 write!(f, "process {pid} ended before its work was done: {reason}")

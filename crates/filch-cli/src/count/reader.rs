@@ -1,29 +1,27 @@
 //! The process that reads: it yields commands that read blocks of its files, several at a time, and
-//! sends their text to the counters.
+//! sends their text to the counters. Pipes and standard input are files here, too.
 //!
 //! Its window bounds the memory that it uses. A read that is yielded takes a place in the window,
 //! the chunk that results keeps it, and the place is free again when a counter has counted the
 //! chunk.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
-use std::path::PathBuf;
 
 use filch::scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
 
-use super::protocol::{
-    Block, FilesRead, JobError, Message, ReadFile, Skip, WordCount, expect_method,
-};
+use super::opened::{Block, Opened};
+use super::protocol::{FilesRead, JobError, Message, ReadFile, WordCount, expect_method};
+use super::source::{Entry, Skip, Source};
 use super::text::{NotText, Splitter};
 
 /// Reads its share of the files.
 pub(crate) struct Reader {
     /// Files that are not open yet.
-    files: std::vec::IntoIter<PathBuf>,
+    files: std::vec::IntoIter<Entry>,
     /// Open files, by tag.
     open: HashMap<u64, OpenFile>,
     /// Open files of which no block is being read, by tag.
-    resting: VecDeque<(u64, File)>,
+    resting: VecDeque<(u64, Opened)>,
     next_tag: u64,
     counters: Vec<Pid>,
     next_counter: usize,
@@ -35,7 +33,7 @@ pub(crate) struct Reader {
 }
 
 struct OpenFile {
-    path: PathBuf,
+    source: Source,
     splitter: Splitter,
     /// Bytes sent to counters.
     sent: u64,
@@ -45,7 +43,7 @@ impl Reader {
     /// Reader `number` begins with the counter of that number, so that readers begin with different
     /// ones.
     pub(crate) fn new(
-        files: Vec<PathBuf>,
+        files: Vec<Entry>,
         counters: Vec<Pid>,
         number: usize,
         merger: Pid,
@@ -105,12 +103,12 @@ impl Reader {
 
     fn skip(&mut self, file: OpenFile, mut reason: String) {
         if file.sent > 0 {
-            // It was text to its end when it was opened, and has changed since.
+            // A pipe; or a file that was text to its end when it was opened, and has changed since.
             reason = format!("{reason} (its first {} bytes are counted)", file.sent);
             self.read.bytes += file.sent;
         }
         self.read.skipped.push(Skip {
-            path: file.path,
+            source: file.source,
             reason,
         });
     }
@@ -132,11 +130,11 @@ impl Reader {
         while self.under_way < self.window {
             let (tag, command) = if let Some((tag, rest)) = self.resting.pop_front() {
                 (tag, ReadFile::Next(rest))
-            } else if let Some(path) = self.files.next() {
+            } else if let Some(entry) = self.files.next() {
                 let tag = self.next_tag;
                 self.next_tag += 1;
-                self.open.insert(tag, OpenFile::new(path.clone()));
-                (tag, ReadFile::First(path))
+                self.open.insert(tag, OpenFile::new(entry.source.clone()));
+                (tag, ReadFile::First(entry))
             } else {
                 return;
             };
@@ -156,16 +154,16 @@ impl Reader {
 }
 
 impl OpenFile {
-    fn new(path: PathBuf) -> Self {
+    fn new(source: Source) -> Self {
         Self {
-            path,
+            source,
             splitter: Splitter::default(),
             sent: 0,
         }
     }
 
-    /// The block's text, as far as its words are whole, and the file to read on from.
-    fn take(&mut self, block: Block) -> Result<(String, Option<File>), NotText> {
+    /// The block's text, as far as its words are whole, and what to read on from.
+    fn take(&mut self, block: Block) -> Result<(String, Option<Opened>), NotText> {
         let mut text = self.splitter.push(block.bytes)?;
         if block.rest.is_none() {
             text.push_str(&self.splitter.finish()?);

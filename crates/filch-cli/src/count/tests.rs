@@ -1,11 +1,11 @@
 //! The job against a plain sequential count.
 
 #[path = "../../tests/common/mod.rs"]
-mod common;
+pub(super) mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use common::Scratch;
@@ -14,9 +14,12 @@ use proptest::prelude::*;
 use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, Scheduler, StepOutput};
 
 use super::merger::Merger;
+use super::opened::Limits;
 use super::protocol::{JobError, WordCount};
 use super::reader::Reader;
+use super::source::{Entry, Source};
 use super::{Report, Settings, count, io, run, submit, walk};
+use crate::progress::Progress;
 
 /// The expected result. Its computation shares only the walk with the job.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,16 +27,25 @@ struct Expected {
     counts: BTreeMap<String, u64>,
     files: u64,
     bytes: u64,
-    skipped: Vec<PathBuf>,
+    skipped: Vec<Source>,
 }
 
-fn count_sequentially(paths: &[PathBuf]) -> Expected {
+/// The file or folder, as if the user had named it.
+fn named(path: &Path) -> [Source; 1] {
+    [Source::Named(path.to_owned())]
+}
+
+fn count_sequentially(entries: &[Entry]) -> Expected {
     let mut expected = Expected::default();
-    for path in paths {
-        let Ok(text) = fs::read_to_string(path) else {
-            expected.skipped.push(path.clone());
-            continue;
+    for entry in entries {
+        let Source::Found(path) = &entry.source else {
+            unreachable!("of folders alone");
         };
+        let text = fs::read_to_string(path).unwrap_or("\0".to_owned());
+        if text.contains('\0') {
+            expected.skipped.push(entry.source.clone());
+            continue;
+        }
         expected.files += 1;
         expected.bytes += text.len() as u64;
         let mut word = String::new();
@@ -63,16 +75,16 @@ fn outcome(report: &Report) -> Expected {
         skipped: report
             .skipped
             .iter()
-            .map(|skip| skip.path.clone())
+            .map(|skip| skip.source.clone())
             .collect(),
     }
 }
 
 #[track_caller]
 fn assert_counts_right(root: &Path, settings: &Settings) {
-    let files = walk::walk(root).unwrap().files;
-    let expected = count_sequentially(&files);
-    let report = run(root, settings).unwrap();
+    let root = named(root);
+    let expected = count_sequentially(&walk::walk(&root).entries);
+    let report = run(&root, settings).unwrap();
     assert_eq!(outcome(&report), expected, "{settings:?}");
     assert_eq!(report.stats.live, 0);
     assert_eq!(report.stats.total().failed, 0);
@@ -81,9 +93,10 @@ fn assert_counts_right(root: &Path, settings: &Settings) {
 fn settings(workers: usize, block: usize, window: usize) -> Settings {
     Settings {
         workers: Some(workers),
-        block,
+        limits: Limits { block, growth: 0 },
         window,
         io_threads: 2,
+        progress: false,
     }
 }
 
@@ -125,7 +138,7 @@ fn nothing_is_counted_of_a_file_whose_last_byte_is_wrong() {
     bytes.push(0xff);
     scratch.write("bad", &bytes);
     scratch.write("good", b"good");
-    let report = run(scratch.path(), &settings(2, 64, 2)).unwrap();
+    let report = run(&named(scratch.path()), &settings(2, 64, 2)).unwrap();
     assert_eq!(report.tally.top(9), [("good", 1)]);
     assert_eq!(report.skipped.len(), 1);
     assert_eq!(report.skipped[0].reason, "not UTF-8 text (at byte 5000)");
@@ -172,11 +185,19 @@ proptest! {
 fn files_that_vanish_after_the_walk_are_skipped_by_the_job_itself() {
     let scratch = Scratch::new("vanished");
     scratch.write("good", b"good");
-    let files = ["good", "vanished"].map(|name| scratch.path().join(name));
+    let files = ["good", "vanished"].map(|name| entry(&scratch.path().join(name)));
     let totals =
         with_scheduler(|scheduler, settings| count(scheduler, files.to_vec(), settings).unwrap());
     assert_eq!((totals.files, totals.tally.top(9)), (1, vec![("good", 1)]));
-    assert_eq!(totals.skipped[0].path, files[1]);
+    assert_eq!(totals.skipped[0].source, files[1].source);
+}
+
+/// A file as the walk finds it.
+fn entry(path: &Path) -> Entry {
+    Entry {
+        source: Source::Found(path.to_owned()),
+        size: Some(4),
+    }
 }
 
 /// A counter or reader that fails must not leave the main thread waiting for the merger.
@@ -211,7 +232,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
         let merger = submit(scheduler, Merger::new(2), "merge").unwrap();
         let broken = Broken(merger.pid());
         let broken = submit(scheduler, broken, "count").unwrap();
-        let files = vec![scratch.path().join("good")];
+        let files = vec![entry(&scratch.path().join("good"))];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
         let _ = submit(scheduler, reader, "read").unwrap();
         let error = merger.join().unwrap_err().to_string();
@@ -226,7 +247,8 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
 /// A scheduler as `run` makes one.
 fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R {
     let settings = settings(2, 16, 2);
-    let (disk, io_threads) = io::start(1, settings.block, &Arc::default()).unwrap();
+    let progress = Arc::new(Progress::hidden());
+    let (disk, io_threads) = io::start(1, settings.limits, &progress).unwrap();
     let scheduler = Scheduler::<WordCount>::builder()
         .workers(2)
         .command_handler(disk)

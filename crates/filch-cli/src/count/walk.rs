@@ -1,58 +1,114 @@
 //! Finds the files to count.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::CountError;
-use super::protocol::Skip;
+use super::source::{Entry, Skip, Source};
 
-/// The regular files under a folder, in the order of their names, and what cannot be counted.
+/// What is to be counted, and what cannot be.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) skipped: Vec<Skip>,
 }
 
-/// Looks for files. The path that the user named is taken as it is; hidden folders, caches and
-/// links under it are passed by.
-pub(crate) fn walk(root: &Path) -> Result<Found, CountError> {
-    let metadata = fs::metadata(root).map_err(|error| CountError::Root(root.to_owned(), error))?;
+/// Looks for files, in the order of the roots and of their names. What the user has named is taken
+/// as it is; hidden folders, caches and links under it are passed by.
+pub(crate) fn walk(roots: &[Source]) -> Found {
     let mut found = Found::default();
-    if metadata.is_file() {
-        found.files.push(root.to_owned());
-        return Ok(found);
+    for root in roots {
+        let looked_at = match root {
+            Source::Input => {
+                found.add_input();
+                Ok(())
+            }
+            Source::Named(path) | Source::Found(path) => found.add_root(root, path),
+        };
+        if let Err(error) = looked_at {
+            found.skip(root.clone(), error.to_string());
+        }
     }
-    if !metadata.is_dir() {
-        return Err(CountError::NeitherFileNorFolder(root.to_owned()));
+    found
+}
+
+impl Found {
+    /// After the first time, it is at its end.
+    fn add_input(&mut self) {
+        let input = Entry {
+            source: Source::Input,
+            size: None,
+        };
+        if !self.entries.contains(&input) {
+            self.entries.push(input);
+        }
     }
-    // Reported here: an unreadable root would look like an empty folder otherwise.
-    fs::read_dir(root).map_err(|error| CountError::Root(root.to_owned(), error))?;
-    let entries = WalkDir::new(root)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !is_passed_by(entry));
-    for entry in entries {
-        match entry {
-            Ok(entry) if entry.file_type().is_file() => found.files.push(entry.into_path()),
-            Ok(entry) if entry.file_type().is_dir() || entry.file_type().is_symlink() => {}
-            Ok(entry) => found.skipped.push(Skip {
-                path: entry.into_path(),
-                reason: "not a regular file".to_owned(),
-            }),
-            Err(error) => {
-                let path = error.path().unwrap_or(root).to_owned();
-                let reason = match error.io_error() {
-                    Some(error) => error.to_string(),
-                    None => error.to_string(),
-                };
-                found.skipped.push(Skip { path, reason });
+
+    fn add_root(&mut self, root: &Source, path: &Path) -> io::Result<()> {
+        let metadata = fs::metadata(path)?;
+        if metadata.is_dir() {
+            // Reported here: an unreadable root would look like an empty folder otherwise.
+            fs::read_dir(path)?;
+            self.add_folder(path);
+        } else if metadata.is_file() || is_pipe(&metadata) {
+            self.entries.push(Entry {
+                source: root.clone(),
+                size: metadata.is_file().then_some(metadata.len()),
+            });
+        } else {
+            let reason = "neither a folder, a regular file nor a pipe";
+            self.skip(root.clone(), reason.to_owned());
+        }
+        Ok(())
+    }
+
+    fn add_folder(&mut self, folder: &Path) {
+        let entries = WalkDir::new(folder)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(|entry| entry.depth() == 0 || !is_passed_by(entry));
+        for entry in entries {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => {
+                    // One that has vanished since is missed when it is opened.
+                    let size = entry.metadata().map_or(0, |metadata| metadata.len());
+                    self.entries.push(Entry {
+                        source: Source::Found(entry.into_path()),
+                        size: Some(size),
+                    });
+                }
+                Ok(entry) if entry.file_type().is_dir() || entry.file_type().is_symlink() => {}
+                Ok(entry) => {
+                    let source = Source::Found(entry.into_path());
+                    self.skip(source, "not a regular file".to_owned());
+                }
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_owned();
+                    let reason = match error.io_error() {
+                        Some(error) => error.to_string(),
+                        None => error.to_string(),
+                    };
+                    self.skip(Source::Found(path), reason);
+                }
             }
         }
     }
-    Ok(found)
+
+    fn skip(&mut self, source: Source, reason: String) {
+        self.skipped.push(Skip { source, reason });
+    }
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
 fn is_passed_by(entry: &DirEntry) -> bool {

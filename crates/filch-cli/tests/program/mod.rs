@@ -65,3 +65,10 @@ pub(crate) fn figure(output: &Output, name: &str) -> String {
         .trim()
         .to_owned()
 }
+
+/// That no line is wider.
+#[track_caller]
+pub(crate) fn assert_fits(report: &str, width: usize) {
+    let too_wide = report.lines().find(|line| line.chars().count() > width);
+    assert_eq!(too_wide, None, "in:\n{report}");
+}

@@ -52,6 +52,16 @@ impl Display {
         self.client.as_ref().expect("this is not dropped yet")
     }
 
+    /// From now on, no other client changes anything: what they ask for waits.
+    pub(crate) fn hold(&self) {
+        self.client().grab_server().unwrap().check().unwrap();
+    }
+
+    /// Ends this.
+    pub(crate) fn release(&self) {
+        self.client().ungrab_server().unwrap().check().unwrap();
+    }
+
     /// Red, green and blue of each pixel, row by row, as they are at one moment.
     pub(crate) fn picture(&self) -> Vec<[u8; 3]> {
         let (format, all) = (ImageFormat::Z_PIXMAP, u32::MAX);

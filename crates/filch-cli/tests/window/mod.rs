@@ -10,17 +10,28 @@ use super::picture::decode;
 use super::program::{figure, filch, stderr};
 use display::Display;
 
-/// Far more than are looked at. A window that cannot be closed ends all the same.
-const FRAMES: u32 = 300;
+type Picture = Vec<[u8; 3]>;
+
+const SIZE: (u16, u16) = (1280, 720);
 
 const GAME: [&str; 5] = ["simulate", "--seed", "7", "--boids", "300"];
 
+/// Half an hour of them: no game ends by itself.
+const FRAMES: &str = "108000";
+
+/// A frame comes to the display in parts, from the top to the bottom, and a picture may be taken in
+/// between. A strip of so many rows is lower than a part.
+const STRIP: usize = 48;
+
+/// What a game may take, in seconds. One that cannot be closed ends all the same.
+const LIMIT: &str = "45";
+
 /// A game in a window.
 fn play(display: &Display) -> Child {
-    let frames = FRAMES.to_string();
-    Command::new(env!("CARGO_BIN_EXE_filch"))
+    Command::new("timeout")
+        .args([LIMIT, env!("CARGO_BIN_EXE_filch")])
         .args(GAME)
-        .args(["--window", "--frames", &frames])
+        .args(["--window", "--frames", FRAMES])
         .env("DISPLAY", display.name())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -29,8 +40,11 @@ fn play(display: &Display) -> Child {
         .unwrap()
 }
 
-/// A frame of the same game, which had no window.
-fn frame(number: u32, folder: &Path) -> Vec<[u8; 3]> {
+/// A frame of the same game, which had no window. Before the first one, all is black.
+fn frame(number: u32, folder: &Path) -> Picture {
+    if number == 0 {
+        return vec![[0; 3]; usize::from(SIZE.0) * usize::from(SIZE.1)];
+    }
     let number = number.to_string();
     let arguments = [&GAME[..], &["out.png", "--frames", &number]].concat();
     let output = filch(&arguments, folder);
@@ -38,39 +52,63 @@ fn frame(number: u32, folder: &Path) -> Vec<[u8; 3]> {
     decode(&folder.join("out.png")).2
 }
 
-/// What is shown once that is neither nothing nor this picture.
-fn next_picture(display: &Display, game: &mut Child, after: &[[u8; 3]]) -> Vec<[u8; 3]> {
+/// What is shown once all strips are others than in this picture, so that it is of a later frame.
+/// The display is held before and after: the game is not much ahead of it.
+fn next_picture(display: &Display, game: &mut Child, after: &[[u8; 3]]) -> Picture {
+    let strip = STRIP * usize::from(SIZE.0);
     loop {
         let is_over = game.try_wait().unwrap().is_some();
+        display.release();
+        display.hold();
         let picture = display.picture();
-        if picture != after && picture.iter().any(|pixel| *pixel != [0; 3]) {
+        let mut strips = picture.chunks(strip).zip(after.chunks(strip));
+        if strips.all(|(new, old)| new != old) {
             return picture;
         }
         assert!(!is_over, "the game is over, and nothing new was shown");
     }
 }
 
+/// Whether the picture is of the frame `new`: whole, or its lower part is still that of the frame
+/// before.
+fn is_of(picture: &[[u8; 3]], new: &[[u8; 3]], old: &[[u8; 3]]) -> bool {
+    let row = usize::from(SIZE.0);
+    let rows = |frame| Iterator::zip(picture.chunks(row), <[_]>::chunks(frame, row));
+    let torn = rows(new).take_while(|(shown, new)| shown == new).count();
+    picture != old && rows(old).skip(torn).all(|(shown, old)| shown == old)
+}
+
 #[test]
 fn a_window_shows_the_frames_of_the_game_until_it_is_closed() {
-    let display = Display::start((1280, 720));
+    let display = Display::start(SIZE);
+    display.hold();
     let mut game = play(&display);
-    let earlier = next_picture(&display, &mut game, &[]);
+    let scratch = Scratch::new("window");
+    let earlier = next_picture(&display, &mut game, &frame(0, scratch.path()));
     let later = next_picture(&display, &mut game, &earlier);
     display.close_window();
+    display.release();
     let output = game.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let frames = figure(&output, "frames ");
     let (frames, _) = frames.split_once(',').unwrap();
-    let frames: u32 = frames.parse().unwrap();
-    assert!(frames < FRAMES, "closed, it played on");
 
-    let scratch = Scratch::new("window");
     // Of a game that ends early, the last frame may not be accounted for.
-    let mut frames = (1..=frames + 1)
-        .rev()
-        .map(|number| frame(number, scratch.path()));
-    assert!(frames.any(|frame| frame == later), "that is no frame");
-    assert!(frames.any(|frame| frame == earlier), "not in this order");
+    let mut number = frames.parse::<u32>().unwrap() + 1;
+    let mut new = frame(number, scratch.path());
+    let mut number_of = |picture: &[[u8; 3]]| {
+        while number > 0 {
+            let old = frame(number - 1, scratch.path());
+            if is_of(picture, &new, &old) {
+                return Some(number);
+            }
+            (number, new) = (number - 1, old);
+        }
+        None
+    };
+    let later = number_of(&later).expect("that is no frame");
+    let earlier = number_of(&earlier).expect("that is no earlier frame");
+    assert!(earlier < later, "{earlier}, then {later}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ mod tests {
         for artifact in 0..4 {
             assert!(cache.insert(artifact, 25, &mut gone));
         }
-        assert_eq!(gone, []);
+        assert!(gone.is_empty());
         cache.touch(0);
         assert!(!cache.insert(1, 25, &mut gone));
         assert!(cache.insert(4, 30, &mut gone));

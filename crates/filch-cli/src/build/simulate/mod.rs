@@ -15,7 +15,6 @@ mod figures;
 mod graph;
 mod plots;
 mod policy;
-mod progress;
 mod report;
 mod settings;
 mod simulation;
@@ -31,10 +30,11 @@ use settings::Settings;
 
 use graph::{Graph, Time};
 use policy::Kind;
-use progress::Progress;
 use report::Sweeps;
 use simulation::Setup;
 use trials::{Trial, run_all};
+
+use crate::progress::Progress;
 
 /// Simulates all policies, and draws the plots.
 pub(crate) fn run(settings: &Settings) -> Result<Report, BuildSimulateError> {
@@ -50,7 +50,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, BuildSimulateError> {
     } else {
         0
     };
-    let progress = Progress::of(u64::from(graph.jobs()) * (Kind::ALL.len() as u64 + sweeps));
+    let progress = Progress::of_jobs(u64::from(graph.jobs()) * (Kind::ALL.len() as u64 + sweeps));
     let timeouts = settings.timeouts;
     let trial = |kind| Trial {
         kind,

@@ -8,6 +8,7 @@ use super::graph::{Bounds, Shape, Time};
 use super::policy::{Kind, Timeouts};
 use super::simulation::Setup;
 use super::sweep::Sweep;
+use crate::columns::Columns;
 
 /// What was simulated, and what each policy came to.
 #[derive(Debug)]
@@ -37,6 +38,14 @@ fn seconds(time: Time) -> f64 {
 }
 
 impl Report {
+    /// The report, with tables of so many columns.
+    pub(crate) fn within(&self, width: usize) -> Printed<'_> {
+        Printed {
+            report: self,
+            width,
+        }
+    }
+
     fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shape, setup, .. } = self;
         writeln!(
@@ -75,60 +84,66 @@ impl Report {
         )
     }
 
-    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "\n{:<13}{:>12}{:>9}{:>8}{:>8}{:>10}{:>11}{:>11}{:>11}",
-            "policy", "makespan", "/bound", "hits", "bytes", "moved", "wait p50", "p99", "max"
-        )?;
+    fn builds(&self, width: usize) -> String {
+        let heads = ["policy", "makespan", "/bound", "hits", "bytes", "moved"];
+        let mut table = Columns::new(heads);
         for figures in &self.policies {
             let makespan = seconds(figures.makespan);
             let (inputs, bytes) = figures.local_hits();
+            table.row([
+                figures.kind.to_string(),
+                format!("{makespan:.3} s"),
+                format!("{:.3}", makespan / seconds(self.bounds.least())),
+                format!("{inputs:.1} %"),
+                format!("{bytes:.1} %"),
+                format!("{:.3} TB", figures.moved.bytes as f64 / 1e12),
+            ]);
+        }
+        table.within(width)
+    }
+
+    /// How long jobs waited, from being ready to their start.
+    fn waits(&self, width: usize) -> String {
+        let mut table = Columns::new(["policy", "wait p50", "p99", "max"]);
+        for figures in &self.policies {
             let waits = &figures.waits;
-            writeln!(
-                f,
-                "{:<13}{:>10.3} s{:>9.3}{:>6.1} %{:>6.1} %{:>7.3} TB{:>9.3} s{:>9.3} s{:>9.3} s",
-                figures.kind,
-                makespan,
-                makespan / seconds(self.bounds.least()),
-                inputs,
-                bytes,
-                figures.moved.bytes as f64 / 1e12,
-                seconds(waits.p50),
-                seconds(waits.p99),
-                seconds(waits.max)
-            )?;
+            let waits = [waits.p50, waits.p99, waits.max];
+            let waits = waits.map(|wait| format!("{:.3} s", seconds(wait)));
+            table.row([figures.kind.to_string()].into_iter().chain(waits));
         }
-        if self.policies.iter().any(|figures| figures.results_used > 0) {
-            writeln!(f, "\n{:<13}{:>22}", "policy", "results used again")?;
-            for figures in &self.policies {
-                writeln!(f, "{:<13}{:>22}", figures.kind, figures.results_used)?;
-            }
+        table.within(width)
+    }
+
+    fn results_used(&self, width: usize) -> String {
+        let mut table = Columns::new(["policy", "results used again"]);
+        for figures in &self.policies {
+            table.row([figures.kind.to_string(), figures.results_used.to_string()]);
         }
-        Ok(())
+        table.within(width)
     }
 
     /// How long each simulation took, on a thread of its own beside others: the one part that the
     /// seed does not decide.
-    fn speed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = ("policy", "simulated in", "events", "a second");
-        let (policy, took, events, rate) = columns;
-        writeln!(f, "\n{policy:<13}{took:>14}{events:>12}{rate:>12}")?;
+    fn speed(&self, width: usize) -> String {
+        let mut table = Columns::new(["policy", "simulated in", "events", "a second"]);
         for figures in &self.policies {
             let took = figures.took.as_secs_f64();
-            let (kind, events) = (figures.kind, figures.events);
-            let rate = events as f64 / took;
-            writeln!(f, "{kind:<13}{took:>12.2} s{events:>12}{rate:>12.0}")?;
+            table.row([
+                figures.kind.to_string(),
+                format!("{took:.2} s"),
+                figures.events.to_string(),
+                format!("{:.0}", figures.events as f64 / took),
+            ]);
         }
-        Ok(())
+        table.within(width)
     }
 }
 
 impl Sweeps {
-    fn write(&self, least: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_sweep("transfer/run", &self.ratios, least, f)?;
-        write_sweep("deps timeout", &self.timeouts, least, f)?;
-        writeln!(f, "\n{}", Verdict(&self.ratios))?;
+    fn write(&self, least: f64, width: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{}", sweep("ratio", &self.ratios, least, width))?;
+        writeln!(f, "{}", sweep("deps timeout", &self.timeouts, least, width))?;
+        writeln!(f, "{}", Verdict(&self.ratios))?;
         for file in &self.files {
             writeln!(f, "plot            {}", file.display())?;
         }
@@ -137,19 +152,17 @@ impl Sweeps {
 }
 
 /// Makespans, in lower bounds; in brackets the local hits by bytes.
-fn write_sweep(what: &str, sweep: &Sweep, least: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "\n{what:<13}")?;
-    for line in &sweep.lines {
-        write!(f, "{:>17}", line.kind.to_string())?;
-    }
+fn sweep(what: &str, sweep: &Sweep, least: f64, width: usize) -> String {
+    let kinds = sweep.lines.iter().map(|line| line.kind.to_string());
+    let mut table = Columns::new([what.to_owned()].into_iter().chain(kinds));
     for (row, at) in sweep.at.iter().enumerate() {
-        write!(f, "\n{at:<13}")?;
-        for line in &sweep.lines {
+        let cells = sweep.lines.iter().map(|line| {
             let (makespan, local) = (line.makespans[row] as f64 / least, line.local[row]);
-            write!(f, "{makespan:>9.3} ({local:3.0} %)")?;
-        }
+            format!("{makespan:.3} ({local:2.0} %)")
+        });
+        table.row([at.to_string()].into_iter().chain(cells));
     }
-    writeln!(f)
+    table.within(width)
 }
 
 /// For which ratios the heuristic pays, and for which it costs.
@@ -197,14 +210,29 @@ impl fmt::Display for Verdict<'_> {
     }
 }
 
-impl fmt::Display for Report {
+/// A [`Report`] to print.
+#[derive(Debug)]
+pub(crate) struct Printed<'report> {
+    report: &'report Report,
+    width: usize,
+}
+
+impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.head(f)?;
-        self.table(f)?;
-        if let Some(sweeps) = &self.sweeps {
-            sweeps.write(self.bounds.least() as f64, f)?;
+        let Self { report, width } = *self;
+        report.head(f)?;
+        write!(f, "\n{}\n{}", report.builds(width), report.waits(width))?;
+        if report
+            .policies
+            .iter()
+            .any(|figures| figures.results_used > 0)
+        {
+            write!(f, "\n{}", report.results_used(width))?;
         }
-        self.speed(f)
+        if let Some(sweeps) = &report.sweeps {
+            sweeps.write(report.bounds.least() as f64, width, f)?;
+        }
+        write!(f, "\n{}", report.speed(width))
     }
 }
 

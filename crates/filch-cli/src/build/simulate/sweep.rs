@@ -6,10 +6,10 @@ use super::error::BuildSimulateError;
 use super::figures::Figures;
 use super::graph::Graph;
 use super::policy::{Kind, Timeouts};
-use super::progress::Progress;
 use super::settings::with_ratio;
 use super::simulation::Setup;
 use super::trials::{Trial, run_all};
+use crate::progress::Progress;
 
 /// Makespans over one thing that is changed.
 #[derive(Debug, Clone)]

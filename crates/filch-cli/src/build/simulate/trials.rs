@@ -9,8 +9,11 @@ use super::error::BuildSimulateError;
 use super::figures::Figures;
 use super::graph::Graph;
 use super::policy::{Kind, Timeouts};
-use super::progress::{AT_A_TIME, Progress};
 use super::simulation::{self, Setup};
+use crate::progress::Progress;
+
+/// A job takes less than a microsecond: a bar that counts each would take longer.
+const AT_A_TIME: u64 = 4_096;
 
 /// One simulation: a policy on a farm.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,14 @@
 //! Counting as its users see it: output, errors, exit codes.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod output;
+#[path = "../program/mod.rs"]
 mod program;
+mod sources;
+#[cfg(target_os = "linux")]
+#[path = "../terminal/mod.rs"]
+mod terminal;
 
 use std::path::Path;
 
@@ -65,16 +72,6 @@ fn hidden_folders_and_caches_are_not_entered() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_an_error() {
-    let scratch = Scratch::new("missing");
-    let message = failure(&["count", "nowhere"], scratch.path(), 1);
-    assert!(
-        message.starts_with("filch: cannot count nowhere: "),
-        "{message}"
-    );
-}
-
-#[test]
 fn a_file_that_is_no_text_is_skipped_and_the_rest_counted() {
     let scratch = Scratch::new("no-text");
     scratch.write("bad", b"words before \xff and after");
@@ -122,10 +119,15 @@ fn help_says_what_is_counted_and_what_is_passed_by() {
         "A word is",
         "CACHEDIR.TAG",
         "hidden",
-        "Symbolic links",
+        "symbolic links",
+        "a GiB",
         "--workers",
         "--top",
+        "[default: -]",
+        "Exit codes",
     ];
+    help(&["count", "--help"], &words);
+    let words = ["filch count --help", "--workers", "--top", "Exit codes"];
     help(&["--help"], &words);
     let version = filch(&["--version"], Path::new("."));
     assert_eq!(
@@ -150,23 +152,6 @@ mod unix {
     use crate::program::{figure, filch, stderr};
     use std::fs::{self, File, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::process::Command;
-
-    #[test]
-    fn a_pipe_is_named_and_not_waited_for() {
-        let scratch = Scratch::new("pipe");
-        scratch.write("good", b"good");
-        let made = Command::new("mkfifo")
-            .arg(scratch.path().join("pipe"))
-            .status();
-        assert!(made.unwrap().success());
-        let output = filch(&[], scratch.path());
-        assert_eq!(output.status.code(), Some(0));
-        assert_eq!(stderr(&output), "skipped ./pipe: not a regular file\n");
-        let output = filch(&["count", "pipe"], scratch.path());
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("neither a folder nor a regular file"));
-    }
 
     #[test]
     fn links_are_not_followed_but_what_is_named_is() {

@@ -1,0 +1,78 @@
+//! What is counted: standard input, files and pipes.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where text comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Standard input.
+    Input,
+    /// What the user has named.
+    Named(PathBuf),
+    /// A file in a folder that the user has named.
+    Found(PathBuf),
+}
+
+impl Source {
+    /// Whether the user has named it: if it cannot be counted, that is an error.
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self, Self::Found(_))
+    }
+
+    /// How it is named on the command line.
+    pub(crate) fn argument(&self) -> Cow<'_, str> {
+        match self {
+            Self::Input => "-".into(),
+            Self::Named(path) | Self::Found(path) => path.to_string_lossy(),
+        }
+    }
+}
+
+impl From<OsString> for Source {
+    /// `-` is standard input.
+    fn from(argument: OsString) -> Self {
+        if argument == "-" {
+            Self::Input
+        } else {
+            Self::Named(argument.into())
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input => f.write_str("standard input"),
+            Self::Named(path) | Self::Found(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// A source, and how much is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) source: Source,
+    /// What a regular file says; files of /proc say 0. `None`: it is read as it comes.
+    pub(crate) size: Option<u64>,
+}
+
+/// A source of which all, or some, is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Skip {
+    pub(crate) source: Source,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, reason } = self;
+        if source.is_named() {
+            write!(f, "filch: cannot count {source}: {reason}")
+        } else {
+            write!(f, "skipped {source}: {reason}")
+        }
+    }
+}

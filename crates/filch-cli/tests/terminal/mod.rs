@@ -1,0 +1,66 @@
+//! A terminal, and what programs show on it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+pub(crate) struct Terminal {
+    /// The side of the one who looks.
+    screen: File,
+    /// The side of the programs, until one has it.
+    line: Option<File>,
+}
+
+impl Terminal {
+    /// One that is so many columns wide.
+    pub(crate) fn new(columns: u16) -> Self {
+        let screen: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        let name = ptsname(&screen, Vec::new()).unwrap();
+        let line = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&line, size).unwrap();
+        Self {
+            screen: screen.into(),
+            line: Some(line),
+        }
+    }
+
+    /// The line of one program, which has it for itself.
+    pub(crate) fn line(&mut self) -> Stdio {
+        self.line.take().expect("there is one program").into()
+    }
+
+    /// All that is shown until some of it is this, or the program has ended.
+    pub(crate) fn until(&mut self, this: &str) -> String {
+        let mut shown = Vec::new();
+        let mut buffer = [0; 1024];
+        // An error says that the program has ended.
+        while let Ok(bytes @ 1..) = self.screen.read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..bytes]);
+            if String::from_utf8_lossy(&shown).contains(this) {
+                break;
+            }
+        }
+        String::from_utf8_lossy(&shown).into_owned()
+    }
+
+    /// All that is shown until the program has ended.
+    pub(crate) fn rest(&mut self) -> String {
+        self.until("\0")
+    }
+}
