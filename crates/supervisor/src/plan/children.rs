@@ -162,10 +162,10 @@ impl<M> Children<M> {
         let (limit, action) = match spec.shutdown {
             Shutdown::After(patience) => {
                 let limit = after(now, patience);
-                (Some(limit), Action::AskToEnd { child, life })
+                (Some(limit), Action::AskToEnd(child))
             }
-            Shutdown::Unlimited => (None, Action::AskToEnd { child, life }),
-            Shutdown::AtOnce => (None, Action::Terminate { child, life }),
+            Shutdown::Unlimited => (None, Action::AskToEnd(child)),
+            Shutdown::AtOnce => (None, Action::Terminate(child)),
         };
         self.set(child, State::Ending { life, limit });
         Some(action)
@@ -177,7 +177,7 @@ impl<M> Children<M> {
         let child = *child;
         let life = self.by_id.get(&child)?.state.life()?;
         self.set(child, State::Ending { life, limit: None });
-        Some(Action::Terminate { child, life })
+        Some(Action::Terminate(child))
     }
 
     /// A child without a process gets none, for now or for good.

@@ -32,10 +32,12 @@ pub(crate) enum Event<M> {
 pub(crate) enum Action<M> {
     /// Give the child a process. What comes of it is told: `Started` or `Ended`.
     Start { child: ChildId, life: Life },
-    /// Ask that process to end.
-    AskToEnd { child: ChildId, life: Life },
-    /// End that process.
-    Terminate { child: ChildId, life: Life },
+    /// Ask the child's process to end.
+    AskToEnd(ChildId),
+    /// End the child's process.
+    Terminate(ChildId),
+    /// All children that there were have been started: say so.
+    Begun,
     /// The answer to a request: one each.
     Answer(RequestId, Answer<M>),
     /// The supervisor ends. No child has a process.

@@ -112,6 +112,10 @@ impl<M> Plan<M> {
         self.children.iter()
     }
 
+    pub(crate) fn find(&self, child: &ChildRef) -> Option<ChildId> {
+        self.children.find(child)
+    }
+
     pub(crate) fn child_mut(&mut self, id: ChildId) -> Option<&mut Child<M>> {
         self.children.get_mut(id)
     }
@@ -167,7 +171,8 @@ impl<M> Plan<M> {
 
     fn finish(&mut self, purpose: Purpose, now: Instant) {
         match purpose {
-            Purpose::Begin | Purpose::Restart => {}
+            Purpose::Begin => self.actions.push_back(Action::Begun),
+            Purpose::Restart => {}
             Purpose::Pause(child, pause) => {
                 let until = after(now, pause);
                 self.children.set(child, State::Waiting { until });

@@ -88,6 +88,7 @@ impl Supervisor<'_> {
                 return Err(Err(Failure::NotStarted { child, reason }));
             }
         }
+        self.note(Fact::Begun);
         loop {
             let now = self.now;
             if let Some((_, id)) = self.first_end().filter(|(time, _)| *time <= now) {

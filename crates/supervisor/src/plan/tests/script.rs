@@ -69,6 +69,7 @@ pub(super) enum Fact {
     Start(ChildId),
     AskToEnd(ChildId),
     Terminate(ChildId),
+    Begun,
     Answer(usize, Result<ChildId, ChildError>),
     End(Result<(), Failure>),
 }

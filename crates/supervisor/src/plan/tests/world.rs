@@ -163,16 +163,17 @@ impl World<'_> {
     fn act(&mut self, action: Action<()>) {
         match action {
             Action::Start { child, life } => self.start(child, life),
-            Action::AskToEnd { child, life } => {
+            Action::AskToEnd(child) => {
                 self.note(Fact::AskToEnd(child));
-                let heeds_after = self.script.life(child, self.nth(child, life)).heeds_after;
+                let heeds_after = self.script.life(child, self.nth(child)).heeds_after;
                 self.ends_by(child, self.now + heeds_after);
             }
-            Action::Terminate { child, life } => {
+            Action::Terminate(child) => {
                 self.note(Fact::Terminate(child));
-                let dies_after = self.script.life(child, self.nth(child, life)).dies_after;
+                let dies_after = self.script.life(child, self.nth(child)).dies_after;
                 self.ends_by(child, self.now + dies_after);
             }
+            Action::Begun => self.note(Fact::Begun),
             Action::Answer(RequestId(number), answer) => {
                 let number = number as usize;
                 assert!(!self.answered[number], "{number} is answered twice");
@@ -242,11 +243,10 @@ impl World<'_> {
         }
     }
 
-    /// Which life of the script that is. It must be the present one.
-    fn nth(&self, child: ChildId, life: Life) -> usize {
-        let process = &self.processes[&child];
-        assert_eq!(process.life, life, "{child} is in another life");
-        process.nth
+    /// Which life of the script the child is in.
+    fn nth(&self, child: ChildId) -> usize {
+        let process = self.processes.get(&child);
+        process.expect("what is ended lives").nth
     }
 
     fn ends_by(&mut self, child: ChildId, time: Time) {
