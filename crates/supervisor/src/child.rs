@@ -22,12 +22,15 @@ use crate::settings::shutdown::Shutdown;
 /// [permanent](Restart::Permanent), and given five seconds to end.
 pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
 
+/// Where a supervisor gets its mail.
+pub(crate) type Address<P> = Sender<Mail<Child<P>>>;
+
 /// What makes a child's processes, and the present one.
 pub(crate) struct Maker<P: Protocol> {
     pub(crate) make: Box<dyn Make<P>>,
     pub(crate) pid: Option<Pid>,
     /// Where that one gets its mail, if it is a supervisor.
-    pub(crate) below: Option<Sender<Mail<Child<P>>>>,
+    pub(crate) below: Option<Address<P>>,
 }
 
 /// What makes a child's processes.
@@ -45,13 +48,13 @@ pub(crate) struct Birth<'a, P: Protocol> {
     pub(crate) life: Life,
     /// The supervisor, and where it gets its mail.
     pub(crate) supervisor: Pid,
-    pub(crate) above: &'a Sender<Mail<Child<P>>>,
+    pub(crate) above: &'a Address<P>,
 }
 
 /// A process that has been made. A supervisor says by mail when it has begun.
 pub(crate) struct Newborn<P: Protocol> {
     pub(crate) pid: Pid,
-    pub(crate) below: Option<Sender<Mail<Child<P>>>>,
+    pub(crate) below: Option<Address<P>>,
 }
 
 /// Why there is no process.

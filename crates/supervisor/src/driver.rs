@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use filch_event_queue::{Receiver, Sender};
+use filch_event_queue::Receiver;
 use filch_scheduler::timers::{Sleep, Timers};
 use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
 use filch_sync::panic::catch_panic;
 
 use crate::answer::Reply;
-use crate::child::{Birth, Child, Maker, Newborn, NotMade};
+use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
 use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
@@ -30,7 +30,7 @@ pub(crate) struct Driver<P: Protocol> {
     inbox: Inbox<P>,
     mail: Receiver<Mail<Child<P>>>,
     /// Where its children that are supervisors send theirs.
-    own_mail: Sender<Mail<Child<P>>>,
+    address: Address<P>,
     timers: Timers,
     /// Until the plan's deadline, if it was waited for.
     sleep: Option<Sleep>,
@@ -52,7 +52,7 @@ pub(crate) enum Begun<P: Protocol> {
     /// The caller that starts it.
     Answer(Reply<SupervisorHandle<P>, SupervisorError>),
     /// The supervisor above, whose child it is, in that life.
-    Above(Sender<Mail<Child<P>>>, ChildId, Life),
+    Above(Address<P>, ChildId, Life),
 }
 
 /// A request that has not been answered.
@@ -93,7 +93,7 @@ pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(
         inbox: Inbox<P>,
-        (own_mail, mail): (Sender<Mail<Child<P>>>, Receiver<Mail<Child<P>>>),
+        (address, mail): (Address<P>, Receiver<Mail<Child<P>>>),
         timers: Timers,
         plan: Plan<Maker<P>>,
         above: Option<Pid>,
@@ -102,7 +102,7 @@ impl<P: Protocol> Driver<P> {
         Self {
             inbox,
             mail,
-            own_mail,
+            address,
             timers,
             sleep: None,
             plan,
@@ -194,7 +194,7 @@ impl<P: Protocol> Driver<P> {
                 });
                 reply.tell(Ok(children.collect()));
             }
-            Mail::Below(child, reply) => reply.tell(self.below(&child)),
+            Mail::Below(child, found) => found(self.below(&child)),
             Mail::Stop(reply) => {
                 self.at_end.push(reply);
                 self.tell(Event::Stop);
@@ -204,7 +204,7 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    fn below(&mut self, child: &ChildRef) -> Result<Sender<Mail<Child<P>>>, ChildError> {
+    fn below(&mut self, child: &ChildRef) -> Result<Address<P>, ChildError> {
         let id = self.plan.find(child).ok_or(ChildError::Unknown)?;
         let known = self.plan.child_mut(id).ok_or(ChildError::Unknown)?;
         known.spec.make.below.clone().ok_or(ChildError::Unknown)
@@ -240,7 +240,7 @@ impl<P: Protocol> Driver<P> {
                 }
                 Action::Begun => {
                     if let Some(begun) = self.begun.take() {
-                        begun.tell(&self.own_mail);
+                        begun.tell(&self.address);
                     }
                 }
                 Action::Answer(id, answer) => {
@@ -272,7 +272,7 @@ impl<P: Protocol> Driver<P> {
             child,
             life,
             supervisor: self.inbox.pid(),
-            above: &self.own_mail,
+            above: &self.address,
         };
         // What the user's closure has left half changed, it finds so at the next start.
         let made = catch_panic(|| maker.make.make(birth)).unwrap_or_else(|message| {
@@ -332,9 +332,9 @@ impl<P: Protocol> Driver<P> {
 }
 
 impl<P: Protocol> Begun<P> {
-    fn tell(self, own_mail: &Sender<Mail<Child<P>>>) {
+    fn tell(self, address: &Address<P>) {
         match self {
-            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(own_mail.clone()))),
+            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
             Self::Above(above, child, life) => {
                 // Refused: that one has ended, and ends this one.
                 let _ = above.push(Mail::Begun(child, life));

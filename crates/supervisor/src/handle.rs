@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use filch_event_queue::Sender;
 use filch_scheduler::Protocol;
 
 use crate::answer::{Answer, Reply, answer};
-use crate::child::Child;
+use crate::child::{Address, Child};
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
 use crate::mail::{Change, Mail};
@@ -19,7 +18,7 @@ use crate::plan::request::ChildError;
 /// All methods are lock-free, and return at once: the supervisor does one thing after another, and
 /// answers when it has come to it.
 pub struct SupervisorHandle<P: Protocol> {
-    mail: Sender<Mail<Child<P>>>,
+    mail: Address<P>,
 }
 
 impl<P: Protocol> Clone for SupervisorHandle<P> {
@@ -31,7 +30,7 @@ impl<P: Protocol> Clone for SupervisorHandle<P> {
 }
 
 impl<P: Protocol> SupervisorHandle<P> {
-    pub(crate) fn new(mail: Sender<Mail<Child<P>>>) -> Self {
+    pub(crate) fn new(mail: Address<P>) -> Self {
         Self { mail }
     }
 
@@ -91,10 +90,12 @@ impl<P: Protocol> SupervisorHandle<P> {
     /// # Errors
     /// [`ChildError::Unknown`], if there is no such child, or it is no supervisor that runs;
     /// [`ChildError::Stopping`].
-    pub async fn below(&self, child: impl Into<ChildRef>) -> Result<Self, ChildError> {
+    pub fn below(&self, child: impl Into<ChildRef>) -> Answer<Self, ChildError> {
         let child = child.into();
-        let mail = self.ask(|reply| Mail::Below(child, reply)).await?;
-        Ok(Self { mail })
+        self.ask(|reply| {
+            let found = |mail: Result<_, _>| reply.tell(mail.map(Self::new));
+            Mail::Below(child, Box::new(found))
+        })
     }
 
     /// Asks it to end: to end its children, the last one first, each as its

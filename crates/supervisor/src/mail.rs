@@ -16,8 +16,8 @@ pub(crate) enum Mail<C> {
     Change(Change, ChildRef, Reply<ChildId, ChildError>),
     /// Say which children there are.
     List(Reply<Vec<ChildInfo>, ChildError>),
-    /// Say where to send mail to a child that is a supervisor.
-    Below(ChildRef, Reply<Sender<Self>, ChildError>),
+    /// Say where a child that is a supervisor gets its mail.
+    Below(ChildRef, Found<C>),
     /// End, and say when that is done.
     Stop(Reply<(), SupervisorError>),
     /// Say when you have ended.
@@ -25,6 +25,9 @@ pub(crate) enum Mail<C> {
     /// A child that is a supervisor has begun.
     Begun(ChildId, Life),
 }
+
+/// Is told where that is.
+pub(crate) type Found<C> = Box<dyn FnOnce(Result<Sender<Mail<C>>, ChildError>) + Send>;
 
 /// What is to be done with a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

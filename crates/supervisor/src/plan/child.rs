@@ -23,6 +23,8 @@ pub(crate) struct Spec<M> {
 pub(crate) struct Child<M> {
     pub(crate) spec: Spec<M>,
     pub(crate) state: State,
+    /// When its present life began.
+    pub(crate) since: Option<Instant>,
     /// How often it has failed in a row.
     pub(crate) failures: u32,
 }
@@ -43,8 +45,8 @@ pub(crate) enum State {
     Waiting { until: Instant },
     /// It is being started.
     Starting { life: Life },
-    /// It has been started then.
-    Running { life: Life, since: Instant },
+    /// It has been started.
+    Running { life: Life },
     /// It has been asked to end, and is terminated then; or never, or it has been terminated.
     Ending { life: Life, limit: Option<Instant> },
     /// It has ended so, by itself, and what follows has not been decided yet.
@@ -55,7 +57,7 @@ impl State {
     /// The life of its process, if it has one.
     pub(crate) fn life(&self) -> Option<Life> {
         match *self {
-            Self::Starting { life } | Self::Running { life, .. } | Self::Ending { life, .. } => {
+            Self::Starting { life } | Self::Running { life } | Self::Ending { life, .. } => {
                 Some(life)
             }
             Self::Ended | Self::Waiting { .. } | Self::Fallen { .. } => None,

@@ -60,6 +60,7 @@ impl<M> Children<M> {
         let child = Child {
             spec,
             state: State::Ended,
+            since: None,
             failures: 0,
         };
         self.by_id.insert(id, child);
@@ -152,7 +153,7 @@ impl<M> Children<M> {
     pub(crate) fn end(&mut self, child: ChildId, now: Instant) -> Option<Action<M>> {
         let Child { spec, state, .. } = self.by_id.get(&child)?;
         let life = match *state {
-            State::Starting { life } | State::Running { life, .. } => life,
+            State::Starting { life } | State::Running { life } => life,
             State::Ending { .. } => return None,
             State::Ended | State::Waiting { .. } | State::Fallen { .. } => {
                 self.lay_down(child);

@@ -186,8 +186,11 @@ impl<M> Plan<M> {
     }
 
     fn started(&mut self, id: ChildId, life: Life, now: Instant) {
-        if self.children.get(id).map(|child| &child.state) == Some(&State::Starting { life }) {
-            self.children.set(id, State::Running { life, since: now });
+        if let Some(child) = self.children.get_mut(id)
+            && child.state == (State::Starting { life })
+        {
+            child.since = Some(now);
+            self.children.set(id, State::Running { life });
         }
     }
 
@@ -195,24 +198,26 @@ impl<M> Plan<M> {
         let Some(child) = self.children.get_mut(id) else {
             return;
         };
+        if child.state.life() != Some(life) {
+            return;
+        }
+        let lasted = child
+            .since
+            .take()
+            .map(|since| now.saturating_duration_since(since));
+        if lasted.is_some_and(|lasted| self.rules.backoff.begins_anew(lasted)) {
+            child.failures = 0;
+        }
         match child.state {
-            State::Running {
-                life: present,
-                since,
-            } if present == life => {
-                let lasted = now.saturating_duration_since(since);
-                if self.rules.backoff.begins_anew(lasted) {
-                    child.failures = 0;
-                }
+            State::Running { .. } => {
                 self.children.set(id, State::Fallen { life, reason });
                 self.fallen.push_back((id, life));
             }
-            State::Ending { life: present, .. } if present == life => self.children.lay_down(id),
-            State::Starting { life: present } if present == life => {
+            State::Starting { .. } => {
                 self.children.set(id, State::Ended);
                 self.did_not_start(id, reason, now);
             }
-            _ => {}
+            _ => self.children.lay_down(id),
         }
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// How long a child that has failed waits for its next life: nothing by default.
 ///
-/// The pause doubles with each failure in a row, up to a cap. A life that lasted as long as the
-/// cap ends the row.
+/// The pause doubles with each failure in a row, up to a cap. A life that lasts as long as the cap,
+/// however it ends, ends the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backoff {
     first: Duration,
@@ -32,7 +32,7 @@ impl Backoff {
         self.first.saturating_mul(factor).min(self.cap)
     }
 
-    /// Whether a failure after a life of that length is the first of a row.
+    /// Whether a failure after a life of that length would be the first of a row.
     pub(crate) fn begins_anew(&self, life: Duration) -> bool {
         life >= self.cap
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use filch_supervisor::{Backoff, ChildError, ChildState, Strategy, Supervisor, SupervisorHandle};
 
-use crate::common::{Order, SECOND, Stage, Test, info};
+use crate::common::{Order, SECOND, Stage, Test, info, settle};
 
 fn with_backoff(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
     let supervisor = Supervisor::new(strategy)
@@ -53,7 +53,7 @@ fn the_group_waits_without_processes() {
     let supervisor = with_backoff(&stage, Strategy::OneForAll);
     stage.order("a", Order::Fail);
     stage.expect(["-a: failed: broken", "-b: done"]);
-    stage.clock.block_until(1);
+    settle(&supervisor);
     assert_eq!(info(&supervisor, "b").state, ChildState::Ended);
     stage.clock.advance(SECOND);
     stage.expect(["+a", "+b"]);

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use filch_scheduler::timers::{FakeClock, Timers};
 use filch_scheduler::{
     Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Protocol, Scheduler,
     StepOutput,
 };
-use filch_supervisor::{Child, ChildInfo, Supervisor, SupervisorHandle};
+use filch_supervisor::{Child, ChildError, ChildInfo, Supervisor, SupervisorHandle};
 
 pub(crate) enum Test {}
 
@@ -219,4 +220,21 @@ pub(crate) fn info(supervisor: &SupervisorHandle<Test>, name: &str) -> ChildInfo
         .into_iter()
         .filter(|child| child.name.as_deref() == Some(name));
     named.next().expect("it is a child")
+}
+
+/// Waits until that is so: what a process notes at its end, its supervisor hears a moment later.
+#[track_caller]
+pub(crate) fn until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONGEST, "it never comes to that");
+        thread::yield_now();
+    }
+}
+
+/// Waits until the supervisor has done what follows from all that it has been told of: it takes a
+/// request when it has nothing else to do.
+pub(crate) fn settle(supervisor: &SupervisorHandle<Test>) {
+    let answer = supervisor.end_child("nobody").wait();
+    assert_eq!(answer, Err(ChildError::Unknown));
 }

@@ -2,7 +2,7 @@
 
 use filch_supervisor::{ChildError, ChildState, Restart, Strategy, Supervisor};
 
-use crate::common::{Order, SECOND, Stage, names};
+use crate::common::{Order, SECOND, Stage, names, until};
 
 #[test]
 fn they_come_and_go() {
@@ -19,6 +19,7 @@ fn they_come_and_go() {
     stage.expect(["-a: failed: broken", "+a"]);
     stage.order("c", Order::Finish);
     stage.expect(["-c: done"]);
+    until(|| supervisor.children().wait().unwrap().len() == 2);
     assert_eq!(supervisor.end_child(b).wait(), Ok(b));
     stage.expect(["-b: done"]);
     // What has ended is no more.
@@ -84,5 +85,5 @@ fn there_may_be_many() {
         ids
     );
     supervisor.stop().wait().unwrap();
-    assert_eq!(stage.scheduler.processes(), []);
+    until(|| stage.scheduler.processes().is_empty());
 }

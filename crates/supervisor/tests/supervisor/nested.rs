@@ -5,7 +5,7 @@ use filch_supervisor::{
     Child, ChildError, ChildRef, ChildState, Failure, Strategy, Supervisor, SupervisorError,
 };
 
-use crate::common::{Order, SECOND, Stage, Test, info};
+use crate::common::{Order, SECOND, Stage, Test, info, until};
 
 /// Two children under `inner`, between two others; the life of `inner`'s `y` of that number does
 /// not start.
@@ -30,7 +30,7 @@ fn they_start_and_end_in_order() {
     root.stop().wait().unwrap();
     stage.expect(["-b: done", "-y: done", "-x: done", "-a: done"]);
     stage.expect_no_more();
-    assert_eq!(stage.scheduler.processes(), []);
+    until(|| stage.scheduler.processes().is_empty());
 }
 
 /// The inner one deals with what it may, and then fails itself; the outer one restarts it.
@@ -87,11 +87,7 @@ fn the_handle_to_one_below() {
     let stage = Stage::new();
     let root = stage.start(tree(&stage, usize::MAX));
     stage.expect(["+a", "+x", "+y", "+b"]);
-    let below = |name: &'static str| {
-        let root = root.clone();
-        let found = stage.scheduler.spawn(async move { root.below(name).await });
-        found.unwrap().join().unwrap()
-    };
+    let below = |name: &str| root.below(name).wait();
     assert_eq!(below("a").unwrap_err(), ChildError::Unknown);
     assert_eq!(below("nobody").unwrap_err(), ChildError::Unknown);
     let inner = below("inner").unwrap();
@@ -126,5 +122,5 @@ fn the_end_of_one_above_ends_those_below() {
     }
     // These were ended by their supervisor, which had heard of it.
     assert_eq!([x, y, inner], [const { ExitReason::Done }; 3]);
-    assert_eq!(stage.scheduler.processes(), []);
+    until(|| stage.scheduler.processes().is_empty());
 }

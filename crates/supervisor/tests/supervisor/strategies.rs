@@ -2,7 +2,7 @@
 
 use filch_supervisor::{ChildState, Restart, Strategy, Supervisor, SupervisorHandle};
 
-use crate::common::{Order, SECOND, Stage, Test, info, names};
+use crate::common::{Order, SECOND, Stage, Test, info, names, settle, until};
 
 /// Three children.
 fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
@@ -74,13 +74,9 @@ fn who_is_restarted_after_which_end() {
     stage.expect(["-temporary: failed: broken"]);
     stage.order("passing", Order::Finish);
     stage.expect(["-passing: done"]);
-    // Ends that the supervisor has not been told of yet are told before this is.
-    supervisor.end_child("permanent").wait().unwrap();
-    stage.expect(["-permanent: done"]);
-
-    let children = supervisor.children().wait().unwrap();
-    assert_eq!(names(&children), ["permanent", "transient"]);
-    assert_eq!(info(&supervisor, "transient").state, ChildState::Ended);
+    until(|| names(&supervisor.children().wait().unwrap()) == ["permanent", "transient"]);
+    until(|| info(&supervisor, "transient").state == ChildState::Ended);
+    settle(&supervisor);
     stage.expect_no_more();
 }
 
@@ -97,6 +93,7 @@ fn the_group_begins_anew_as_a_whole() {
     stage.expect(["+a", "+b", "+c"]);
     stage.order("a", Order::Finish);
     stage.expect(["-a: done"]);
+    until(|| info(&supervisor, "a").state == ChildState::Ended);
     stage.order("c", Order::Fail);
     stage.expect(["-c: failed: broken", "-b: done", "+a", "+c"]);
     let children = supervisor.children().wait().unwrap();

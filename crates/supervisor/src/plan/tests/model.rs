@@ -23,15 +23,21 @@ struct Child {
     spec: Spec<()>,
     lives: usize,
     process: Option<Process>,
-    /// For each failure, how long that life had lasted, if it had begun.
-    failures: Vec<Option<Time>>,
+    past: Vec<PastLife>,
     due: Option<Time>,
 }
 
-/// A process, and what becomes of it if nobody ends it.
-#[derive(Clone)]
+struct PastLife {
+    /// How long it was, if it had begun.
+    lasted: Option<Time>,
+    /// Whether its end counts as a failure.
+    has_failed: bool,
+}
+
+/// A process, and when it ends if nobody ends it before.
 struct Process {
     nth: usize,
+    starts: bool,
     began_at: Time,
     ends_at: Time,
     asked_at: Option<Time>,
@@ -200,7 +206,7 @@ impl Supervisor<'_> {
             spec,
             lives: 0,
             process: None,
-            failures: Vec::new(),
+            past: Vec::new(),
             due: None,
         });
         id
@@ -222,6 +228,7 @@ impl Supervisor<'_> {
         };
         self.child(id).process = Some(Process {
             nth,
+            starts: life.starts,
             began_at,
             ends_at,
             asked_at: None,
@@ -235,7 +242,7 @@ impl Supervisor<'_> {
         if life.starts {
             return Ok(Ok(()));
         }
-        self.child(id).process = None;
+        self.bury(id);
         Ok(Err(()))
     }
 
@@ -261,7 +268,7 @@ impl Supervisor<'_> {
             return;
         };
         if process.ends_at <= now {
-            child.process = None;
+            self.bury(id);
             return;
         }
         if process.asked_at.is_some() {
@@ -299,13 +306,24 @@ impl Supervisor<'_> {
         let child = self.child(id);
         let process = child.process.as_mut().expect("it was waited for");
         if process.ends_at <= now {
-            child.process = None;
+            self.bury(id);
         } else {
             process.is_terminated = true;
             let dies_after = script.life(id, process.nth).dies_after;
             process.ends_at = process.ends_at.min(now + dies_after);
             self.note(Fact::Terminate(id));
         }
+    }
+
+    /// The child's process has ended.
+    fn bury(&mut self, id: ChildId) {
+        let child = self.child(id);
+        let process = child.process.take().expect("it has ended");
+        let has_begun = process.starts && process.began_at < process.ends_at;
+        child.past.push(PastLife {
+            lasted: has_begun.then(|| process.ends_at - process.began_at),
+            has_failed: false,
+        });
     }
 
     /// A child without a process: some are deleted then.
@@ -355,23 +373,22 @@ impl Supervisor<'_> {
     // The rules.
 
     fn has_ended(&mut self, id: ChildId) -> Step {
-        let child = self.child(id);
-        let process = child.process.take().expect("it has ended");
-        let restart = child.spec.restart;
-        let reason = self.last_reason(id);
-        let is_normal = reason == ExitReason::Done;
+        self.bury(id);
+        let restart = self.child(id).spec.restart;
+        let is_normal = self.last_reason(id) == ExitReason::Done;
         if restart == Restart::Permanent || restart == Restart::Transient && !is_normal {
-            self.has_failed(id, Some(process.ends_at - process.began_at))
+            self.has_failed(id)
         } else {
             self.lay_down(id);
             Ok(())
         }
     }
 
-    fn has_failed(&mut self, id: ChildId, lasted: Option<Time>) -> Step {
+    fn has_failed(&mut self, id: ChildId) -> Step {
         let rules = self.script.rules;
         self.failures.push(self.now);
-        self.child(id).failures.push(lasted);
+        let last = self.child(id).past.last_mut();
+        last.expect("it has failed").has_failed = true;
         let period = rules.intensity.period.as_nanos() as Time;
         let recent = self
             .failures
@@ -392,14 +409,14 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The row of failures goes back to the last one that came after a life as long as the cap.
+    /// The row of failures goes back to the last life as long as the cap.
     fn pause(&mut self, id: ChildId) -> Time {
         let backoff = self.script.rules.backoff;
         let [first, cap] = [1, u32::MAX].map(|failures| backoff.pause(failures).as_nanos() as Time);
         let mut row = 0;
-        for lasted in self.child(id).failures.iter().rev() {
-            row += 1;
-            if lasted.is_some_and(|lasted| lasted >= cap) {
+        for life in self.child(id).past.iter().rev() {
+            row += u32::from(life.has_failed);
+            if life.lasted.is_some_and(|lasted| lasted >= cap) {
                 break;
             }
         }
@@ -424,7 +441,7 @@ impl Supervisor<'_> {
         }
         for one in group.into_iter().filter(|_| starts) {
             if self.exists(one) && self.start(one)?.is_err() {
-                return self.has_failed(one, None);
+                return self.has_failed(one);
             }
         }
         Ok(())

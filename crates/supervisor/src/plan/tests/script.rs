@@ -93,10 +93,13 @@ impl Script {
     }
 }
 
-/// Scatters numbers over a tenth of the unit, by Knuth's multiplicative hash.
+/// Scatters numbers over a tenth of the unit, as the generator `SplitMix64` does: the sum of two is
+/// no third one, so that no two things happen at one time.
 fn jitter(number: u64) -> Time {
-    let scattered = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    1 + (scattered >> 20) % (UNIT / 10)
+    let mut bits = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    1 + (bits ^ (bits >> 31)) % (UNIT / 10)
 }
 
 fn units(most: u64) -> impl Generator<Value = Time> {
