@@ -79,9 +79,8 @@ impl<P: Protocol> Supervisor<P> {
     /// ([`SupervisorHandle::stop`], [`Handle::cancel`], the scheduler's shutdown), or when its
     /// children fail too often: then its process *panics* with what [`Failure`](crate::Failure)
     /// says, so that those who watch it, or are linked to it, are told of an end that is not
-    /// normal. The time for pauses and limits comes from `timers`; once these are
-    /// [shut down](filch_scheduler::timers::Timers::shutdown), a supervisor that needs them ends
-    /// instead, and waits for no child.
+    /// normal. The time for pauses and limits comes from `timers`. Once these are shut down, a
+    /// supervisor that needs them ends instead, and waits for no child.
     ///
     /// # Errors
     /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:

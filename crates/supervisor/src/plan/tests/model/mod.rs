@@ -2,47 +2,23 @@
 //! it does, and reads its mail when it has nothing else to do. There is no state machine: what the
 //! rules need to know is looked up in what has been.
 
+mod child;
+
 use std::collections::VecDeque;
 
 use filch_scheduler::ExitReason;
 
+use self::child::{Child, NEVER};
 use super::script::{Fact, Script, Time};
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, ChildRef};
 use crate::plan::failure::Failure;
 use crate::plan::request::{ChildError, Request};
 use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
 use crate::settings::strategy::Strategy;
 
 /// What ends the supervisor, in the middle of whatever it does.
 type Step<T = ()> = Result<T, Result<(), Failure>>;
-
-struct Child {
-    id: ChildId,
-    spec: Spec<()>,
-    lives: usize,
-    process: Option<Process>,
-    past: Vec<PastLife>,
-    due: Option<Time>,
-}
-
-struct PastLife {
-    /// How long it was, if it had begun.
-    lasted: Option<Time>,
-    /// Whether its end counts as a failure.
-    has_failed: bool,
-}
-
-/// A process, and when it ends if nobody ends it before.
-struct Process {
-    nth: usize,
-    starts: bool,
-    began_at: Time,
-    ends_at: Time,
-    asked_at: Option<Time>,
-    is_terminated: bool,
-}
 
 struct Supervisor<'a> {
     script: &'a Script,
@@ -57,8 +33,6 @@ struct Supervisor<'a> {
     is_stopping: bool,
     facts: Vec<(Time, Fact)>,
 }
-
-const NEVER: Time = Time::MAX;
 
 /// What the supervisor does in the world of that script, until it has ended.
 pub(super) fn foretell(script: &Script) -> Vec<(Time, Fact)> {
@@ -89,8 +63,7 @@ impl Supervisor<'_> {
         }
         for id in self.all() {
             if self.start(id)?.is_err() {
-                let reason = self.last_reason(id);
-                let child = self.called(id);
+                let (child, reason) = self.blame(id);
                 return Err(Err(Failure::NotStarted { child, reason }));
             }
         }
@@ -140,18 +113,11 @@ impl Supervisor<'_> {
         found.map(|child| child.id)
     }
 
-    fn called(&mut self, id: ChildId) -> ChildRef {
-        match &self.child(id).spec.name {
-            Some(name) => ChildRef::Name(name.clone()),
-            None => ChildRef::Id(id),
-        }
-    }
-
     fn first_end(&self) -> Option<(Time, ChildId)> {
-        let ends = self.children.iter().filter_map(|child| {
-            let ends_at = child.process.as_ref()?.ends_at;
-            (ends_at < NEVER).then_some((ends_at, child.id))
-        });
+        let ends = self
+            .children
+            .iter()
+            .filter_map(|child| Some((child.ends_at()?, child.id)));
         ends.min()
     }
 
@@ -169,9 +135,9 @@ impl Supervisor<'_> {
         self.mail.pop_front()
     }
 
-    fn last_reason(&mut self, id: ChildId) -> ExitReason {
-        let nth = self.child(id).lives - 1;
-        self.script.life(id, nth).reason()
+    fn blame(&mut self, id: ChildId) -> (ChildRef, ExitReason) {
+        let child = self.child(id);
+        (child.called(), child.reason())
     }
 
     fn note(&mut self, fact: Fact) {
@@ -201,39 +167,16 @@ impl Supervisor<'_> {
     fn add(&mut self, spec: Spec<()>) -> ChildId {
         let id = ChildId(self.added);
         self.added += 1;
-        self.children.push(Child {
-            id,
-            spec,
-            lives: 0,
-            process: None,
-            past: Vec::new(),
-            due: None,
-        });
+        self.children.push(Child::new(id, spec));
         id
     }
 
-    fn start(&mut self, id: ChildId) -> Step<Result<(), ()>> {
+    fn start(&mut self, id: ChildId) -> Step<Result<(), ExitReason>> {
         self.note(Fact::Start(id));
-        let now = self.now;
+        let (now, script) = (self.now, self.script);
         let child = self.child(id);
-        let nth = child.lives;
-        child.lives += 1;
-        child.due = None;
-        let life = self.script.life(id, nth);
-        let began_at = now + life.start_takes;
-        let ends_at = match life.lasts {
-            _ if !life.starts => began_at,
-            Some(lasts) => began_at + lasts,
-            None => NEVER,
-        };
-        self.child(id).process = Some(Process {
-            nth,
-            starts: life.starts,
-            began_at,
-            ends_at,
-            asked_at: None,
-            is_terminated: false,
-        });
+        let life = script.life(id, child.lives());
+        let began_at = child.begin(life, now);
         if began_at > now {
             self.in_transit = Some(id);
             self.sleep_until(began_at)?;
@@ -242,15 +185,16 @@ impl Supervisor<'_> {
         if life.starts {
             return Ok(Ok(()));
         }
-        self.bury(id);
-        Ok(Err(()))
+        let child = self.child(id);
+        child.bury();
+        Ok(Err(child.reason()))
     }
 
     /// Ends the child and waits for that; goes on with it if it was interrupted.
     fn end(&mut self, id: ChildId) -> Step {
         self.in_transit = Some(id);
         self.ask(id);
-        while let Some(time) = self.next_of(id) {
+        while let Some(time) = self.child(id).next() {
             self.sleep_until(time)?;
             self.pass(id);
         }
@@ -259,71 +203,18 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    /// Asks the child to end, if it lives and has not been asked.
     fn ask(&mut self, id: ChildId) {
-        let (now, script) = (self.now, self.script);
-        let child = self.child(id);
-        child.due = None;
-        let Some(process) = &mut child.process else {
-            return;
-        };
-        if process.ends_at <= now {
-            self.bury(id);
-            return;
-        }
-        if process.asked_at.is_some() {
-            return;
-        }
-        process.asked_at = Some(now);
-        let life = script.life(id, process.nth);
-        if child.spec.shutdown == Shutdown::AtOnce {
-            process.is_terminated = true;
-            process.ends_at = process.ends_at.min(now + life.dies_after);
-            self.note(Fact::Terminate(id));
-        } else {
-            process.ends_at = process.ends_at.min(now + life.heeds_after);
-            self.note(Fact::AskToEnd(id));
+        let now = self.now;
+        if let Some(fact) = self.child(id).ask(now) {
+            self.note(fact);
         }
     }
 
-    /// When the child that has been asked ends, or loses its supervisor's patience.
-    fn next_of(&mut self, id: ChildId) -> Option<Time> {
-        let child = self.child(id);
-        let process = child.process.as_ref()?;
-        let limit = match (child.spec.shutdown, process.asked_at) {
-            (Shutdown::After(patience), Some(asked_at)) if !process.is_terminated => {
-                asked_at + patience.as_nanos() as Time
-            }
-            _ => NEVER,
-        };
-        Some(limit.min(process.ends_at))
-    }
-
-    /// That time has come.
     fn pass(&mut self, id: ChildId) {
         let now = self.now;
-        let script = self.script;
-        let child = self.child(id);
-        let process = child.process.as_mut().expect("it was waited for");
-        if process.ends_at <= now {
-            self.bury(id);
-        } else {
-            process.is_terminated = true;
-            let dies_after = script.life(id, process.nth).dies_after;
-            process.ends_at = process.ends_at.min(now + dies_after);
-            self.note(Fact::Terminate(id));
+        if let Some(fact) = self.child(id).pass(now) {
+            self.note(fact);
         }
-    }
-
-    /// The child's process has ended.
-    fn bury(&mut self, id: ChildId) {
-        let child = self.child(id);
-        let process = child.process.take().expect("it has ended");
-        let has_begun = process.starts && process.began_at < process.ends_at;
-        child.past.push(PastLife {
-            lasted: has_begun.then(|| process.ends_at - process.began_at),
-            has_failed: false,
-        });
     }
 
     /// A child without a process: some are deleted then.
@@ -354,10 +245,9 @@ impl Supervisor<'_> {
             }
             // Whatever comes first, among all of them.
             loop {
-                let nexts = last_first
-                    .iter()
-                    .filter_map(|&id| Some((self.next_of(id)?, id)));
-                let Some((time, id)) = nexts.collect::<Vec<_>>().into_iter().min() else {
+                let nexts = self.children.iter();
+                let nexts = nexts.filter_map(|child| Some((child.next()?, child.id)));
+                let Some((time, id)) = nexts.min() else {
                     break;
                 };
                 assert!(self.sleep_until(time).is_ok(), "nothing interrupts the end");
@@ -373,9 +263,10 @@ impl Supervisor<'_> {
     // The rules.
 
     fn has_ended(&mut self, id: ChildId) -> Step {
-        self.bury(id);
-        let restart = self.child(id).spec.restart;
-        let is_normal = self.last_reason(id) == ExitReason::Done;
+        let child = self.child(id);
+        child.bury();
+        let is_normal = child.reason() == ExitReason::Done;
+        let restart = child.spec.restart;
         if restart == Restart::Permanent || restart == Restart::Transient && !is_normal {
             self.has_failed(id)
         } else {
@@ -387,19 +278,17 @@ impl Supervisor<'_> {
     fn has_failed(&mut self, id: ChildId) -> Step {
         let rules = self.script.rules;
         self.failures.push(self.now);
-        let last = self.child(id).past.last_mut();
-        last.expect("it has failed").has_failed = true;
+        let pause = self.child(id).fail(rules.backoff);
         let period = rules.intensity.period.as_nanos() as Time;
         let recent = self
             .failures
             .iter()
             .filter(|&&then| self.now - then <= period);
         if recent.count() > rules.intensity.restarts {
-            let reason = self.last_reason(id);
-            let child = self.called(id);
+            let (child, reason) = self.blame(id);
             return Err(Err(Failure::TooManyFailures { child, reason }));
         }
-        match self.pause(id) {
+        match pause {
             0 => self.begin_anew(id, true),
             pause => {
                 self.begin_anew(id, false)?;
@@ -407,20 +296,6 @@ impl Supervisor<'_> {
                 Ok(())
             }
         }
-    }
-
-    /// The row of failures goes back to the last life as long as the cap.
-    fn pause(&mut self, id: ChildId) -> Time {
-        let backoff = self.script.rules.backoff;
-        let [first, cap] = [1, u32::MAX].map(|failures| backoff.pause(failures).as_nanos() as Time);
-        let mut row = 0;
-        for life in self.child(id).past.iter().rev() {
-            row += u32::from(life.has_failed);
-            if life.lasted.is_some_and(|lasted| lasted >= cap) {
-                break;
-            }
-        }
-        first.saturating_mul(1 << (row - 1)).min(cap)
     }
 
     /// The group of a child that has no process: ended, the last one first; then started.
@@ -488,14 +363,14 @@ impl Supervisor<'_> {
     fn start_asked(&mut self, id: ChildId) -> Step<Result<ChildId, ChildError>> {
         Ok(match self.start(id)? {
             Ok(()) => Ok(id),
-            Err(()) => Err(ChildError::NotStarted(self.last_reason(id))),
+            Err(reason) => Err(ChildError::NotStarted(reason)),
         })
     }
 
     fn at_rest(&mut self, which: &ChildRef) -> Result<ChildId, ChildError> {
         let id = self.find(which).ok_or(ChildError::Unknown)?;
         let child = self.child(id);
-        if child.process.is_some() {
+        if child.lives_now() {
             Err(ChildError::Running)
         } else if child.due.is_some() {
             Err(ChildError::Restarting)
