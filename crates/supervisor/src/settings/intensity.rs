@@ -28,8 +28,10 @@ pub(crate) struct Failures(VecDeque<Instant>);
 impl Failures {
     /// One more, `now`. Whether that is one too many.
     pub(crate) fn is_one_too_many(&mut self, intensity: &Intensity, now: Instant) -> bool {
-        self.0
-            .retain(|&then| now.saturating_duration_since(then) <= intensity.period);
+        let is_past = |then: &Instant| now.saturating_duration_since(*then) > intensity.period;
+        while self.0.front().is_some_and(is_past) {
+            self.0.pop_front();
+        }
         self.0.push_back(now);
         self.0.len() > intensity.restarts
     }
