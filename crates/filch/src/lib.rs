@@ -31,4 +31,6 @@ pub use filch_scheduler as scheduler;
 #[doc(inline)]
 pub use filch_slab as slab;
 #[doc(inline)]
+pub use filch_supervisor as supervisor;
+#[doc(inline)]
 pub use filch_timers as timers;

@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &[
         "filch-scheduler",
+        "filch-supervisor",
         "filch-fork-join",
         "filch-engine",
         "filch-build-scheduler",

@@ -1,0 +1,216 @@
+//! A child: a name, and what makes its processes.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use filch_event_queue::Sender;
+use filch_scheduler::timers::Timers;
+use filch_scheduler::{
+    ExitReason, Handle, Inbox, Pid, Protocol, SpawnError, Submission, SubmitError,
+};
+
+use crate::mail::Mail;
+use crate::plan::child::Spec;
+use crate::plan::child_id::{ChildId, Life};
+use crate::settings::restart::Restart;
+use crate::settings::shutdown::Shutdown;
+
+/// A child of a supervisor: a name, and what makes its processes, one for each of its lives.
+///
+/// Each of these has the name in the [scheduler](Handle::whereis), too. By default a child is
+/// [permanent](Restart::Permanent), and given five seconds to end.
+pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
+
+/// Where a supervisor gets its mail.
+pub(crate) type Address<P> = Sender<Mail<Child<P>>>;
+
+/// What makes a child's processes, and the present one.
+pub(crate) struct Maker<P: Protocol> {
+    pub(crate) make: Box<dyn Make<P>>,
+    pub(crate) pid: Option<Pid>,
+    /// Where that one gets its mail, if it is a supervisor.
+    pub(crate) below: Option<Address<P>>,
+}
+
+/// What makes a child's processes.
+pub(crate) trait Make<P: Protocol>: Send {
+    /// Makes one, and has it named and linked from its first moment.
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade>;
+}
+
+/// Into what a process is born.
+pub(crate) struct Birth<'a, P: Protocol> {
+    pub(crate) scheduler: &'a Handle<P>,
+    pub(crate) timers: &'a Timers,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) child: ChildId,
+    pub(crate) life: Life,
+    /// The supervisor, and where it gets its mail.
+    pub(crate) supervisor: Pid,
+    pub(crate) above: &'a Address<P>,
+}
+
+/// A process that has been made. A supervisor says by mail when it has begun.
+pub(crate) struct Newborn<P: Protocol> {
+    pub(crate) pid: Pid,
+    pub(crate) below: Option<Address<P>>,
+}
+
+/// Why there is no process.
+pub(crate) enum NotMade {
+    /// The scheduler takes no more.
+    ShutDown,
+    Because(ExitReason),
+}
+
+impl fmt::Display for NotMade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown => f.write_str("the scheduler is shutting down"),
+            Self::Because(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl<P: Protocol> Child<P> {
+    /// A child whose processes are what `make` prepares:
+    /// `Child::new("ledger", |scheduler| scheduler.submission(Ledger::new(), "run", ()))`.
+    ///
+    /// It is called by the supervisor's process, and so is the `init` of what it prepares: these
+    /// should be short.
+    pub fn new<F>(name: &str, make: F) -> Self
+    where
+        F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
+    {
+        Self::with_maker(make).named(name)
+    }
+
+    /// As [`new`](Self::new), without a name: one of many, known by its [`ChildId`].
+    pub fn unnamed<F>(make: F) -> Self
+    where
+        F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
+    {
+        Self::with_maker(make)
+    }
+
+    /// A child whose processes are [async functions](Handle::spawn_with):
+    /// `Child::async_fn("clock", |inbox| async move { … })`. However such a function returns, that
+    /// is a normal end; it fails by a panic.
+    pub fn async_fn<C, F>(name: &str, function: C) -> Self
+    where
+        C: FnMut(Inbox<P>) -> F + Send + 'static,
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Self::with_maker(AsyncFn(function)).named(name)
+    }
+
+    /// After which ends it is restarted.
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.0.restart = restart;
+        self
+    }
+
+    /// How its supervisor ends it.
+    pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
+        self.0.shutdown = shutdown;
+        self
+    }
+
+    /// Its name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.0.name.as_deref()
+    }
+
+    pub(crate) fn with_maker(make: impl Make<P> + 'static) -> Self {
+        let make = Maker {
+            make: Box::new(make),
+            pid: None,
+            below: None,
+        };
+        Self(Spec {
+            name: None,
+            restart: Restart::default(),
+            shutdown: Shutdown::default(),
+            make,
+        })
+    }
+
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.0.name = Some(Arc::from(name));
+        self
+    }
+}
+
+impl<P, F> Make<P> for F
+where
+    P: Protocol,
+    F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send,
+{
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
+        let submission = self(birth.scheduler).linked_to(birth.supervisor);
+        let submission = match birth.name {
+            Some(name) => submission.name(name),
+            None => submission,
+        };
+        let process = submission.submit()?;
+        Ok(Newborn {
+            pid: process.pid(),
+            below: None,
+        })
+    }
+}
+
+/// Makes processes that are async functions.
+struct AsyncFn<C>(C);
+
+impl<P, C, F> Make<P> for AsyncFn<C>
+where
+    P: Protocol,
+    C: FnMut(Inbox<P>) -> F + Send,
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
+        let submission = birth.scheduler.submission_with(|inbox| (self.0)(inbox));
+        let submission = submission.linked_to(birth.supervisor);
+        let submission = match birth.name {
+            Some(name) => submission.name(name),
+            None => submission,
+        };
+        let process = submission.spawn()?;
+        Ok(Newborn {
+            pid: process.pid(),
+            below: None,
+        })
+    }
+}
+
+impl<P: Protocol> From<SubmitError<P>> for NotMade {
+    fn from(error: SubmitError<P>) -> Self {
+        match error {
+            SubmitError::ShutDown(_) => Self::ShutDown,
+            error => Self::Because(ExitReason::not_started(&error)),
+        }
+    }
+}
+
+impl<P: Protocol, F> From<SpawnError<P, F>> for NotMade {
+    fn from(error: SpawnError<P, F>) -> Self {
+        match error {
+            SpawnError::ShutDown(_) => Self::ShutDown,
+            error => Self::Because(ExitReason::not_started(&error)),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Child<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Child")
+            .field("name", &self.0.name)
+            .field("restart", &self.0.restart)
+            .field("shutdown", &self.0.shutdown)
+            .finish_non_exhaustive()
+    }
+}

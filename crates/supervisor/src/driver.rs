@@ -1,0 +1,356 @@
+//! The process of a supervisor: it carries the plan out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::{Future, poll_fn};
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use filch_event_queue::Receiver;
+use filch_scheduler::timers::{Sleep, Timers};
+use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
+use filch_sync::panic::catch_panic;
+
+use crate::answer::Reply;
+use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
+use crate::error::{NotAdded, SupervisorError};
+use crate::handle::SupervisorHandle;
+use crate::info::{ChildInfo, ChildState};
+use crate::mail::{Change, Mail};
+use crate::plan::child::Spec;
+use crate::plan::child_id::{ChildId, ChildRef, Life};
+use crate::plan::event::{Action, Event};
+use crate::plan::failure::Failure;
+use crate::plan::machine::Plan;
+use crate::plan::request::{Answer, ChildError, Request, RequestId};
+
+/// The process of a supervisor.
+pub(crate) struct Driver<P: Protocol> {
+    inbox: Inbox<P>,
+    mail: Receiver<Mail<Child<P>>>,
+    /// Where its children that are supervisors send theirs.
+    address: Address<P>,
+    timers: Timers,
+    /// Until the plan's deadline, if it was waited for.
+    sleep: Option<Sleep>,
+    plan: Plan<Maker<P>>,
+    /// Which process is which child.
+    lives: HashMap<Pid, (ChildId, Life)>,
+    /// The supervisor above.
+    above: Option<Pid>,
+    /// Until it has begun.
+    begun: Option<Begun<P>>,
+    requests: u64,
+    replies: BTreeMap<RequestId, Requested<P>>,
+    /// Those that wait for its end.
+    at_end: Vec<Reply<(), SupervisorError>>,
+}
+
+/// Who is told that all children have been started.
+pub(crate) enum Begun<P: Protocol> {
+    /// The caller that starts it.
+    Answer(Reply<SupervisorHandle<P>, SupervisorError>),
+    /// The supervisor above, whose child it is, in that life.
+    Above(Address<P>, ChildId, Life),
+}
+
+/// A request that has not been answered.
+enum Requested<P: Protocol> {
+    Start(Reply<ChildId, NotAdded<Child<P>>>),
+    Change(Reply<ChildId, ChildError>),
+}
+
+/// What wakes the process.
+enum Happened<P: Protocol> {
+    Told(Told<P>),
+    Mail(Mail<Child<P>>),
+    /// The plan's deadline has come.
+    Time,
+    /// That deadline never comes.
+    TimersClosed(Instant),
+}
+
+/// What a child is told when it is asked to end.
+const REASON: &str = "its supervisor ends it";
+
+/// Carries the plan out to its end.
+///
+/// # Panics
+/// With what the [`Failure`] says, if it ends by one: that is how an async function fails.
+pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
+    driver.tell(Event::Begin);
+    let outcome = loop {
+        if let Some(outcome) = driver.carry_out() {
+            break outcome;
+        }
+        let happened = poll_fn(|context| driver.poll(context)).await;
+        driver.hear(happened);
+    };
+    driver.end(outcome);
+}
+
+impl<P: Protocol> Driver<P> {
+    pub(crate) fn new(
+        inbox: Inbox<P>,
+        (address, mail): (Address<P>, Receiver<Mail<Child<P>>>),
+        timers: Timers,
+        plan: Plan<Maker<P>>,
+        above: Option<Pid>,
+        begun: Begun<P>,
+    ) -> Self {
+        Self {
+            inbox,
+            mail,
+            address,
+            timers,
+            sleep: None,
+            plan,
+            lives: HashMap::new(),
+            above,
+            begun: Some(begun),
+            requests: 0,
+            replies: BTreeMap::new(),
+            at_end: Vec::new(),
+        }
+    }
+
+    /// What happened first, of all that it waits for.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Happened<P>> {
+        if let Poll::Ready(event) = self.inbox.poll_next(context) {
+            return Poll::Ready(Happened::Told(event));
+        }
+        if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
+            return Poll::Ready(Happened::Mail(mail));
+        }
+        let Some(deadline) = self.plan.deadline() else {
+            self.sleep = None;
+            return Poll::Pending;
+        };
+        let kept = self.sleep.take();
+        let kept = kept.filter(|sleep| sleep.deadline() == deadline);
+        let mut sleep = kept.unwrap_or_else(|| self.timers.sleep_until(deadline));
+        match Pin::new(&mut sleep).poll(context) {
+            Poll::Ready(Ok(())) => Poll::Ready(Happened::Time),
+            Poll::Ready(Err(_)) => Poll::Ready(Happened::TimersClosed(deadline)),
+            Poll::Pending => {
+                self.sleep = Some(sleep);
+                Poll::Pending
+            }
+        }
+    }
+
+    fn hear(&mut self, happened: Happened<P>) {
+        match happened {
+            Happened::Told(Told::Exited(exited)) => self.has_ended(exited.pid, exited.reason),
+            Happened::Told(Told::Cancel(_)) => self.tell(Event::Stop),
+            // It watches nobody, yields no command, and is sent no message.
+            Happened::Told(_) => {}
+            Happened::Mail(mail) => self.read(mail),
+            Happened::Time => self.tell(Event::Time),
+            Happened::TimersClosed(deadline) => {
+                self.tell(Event::Stop);
+                self.plan.handle(Event::Time, deadline);
+            }
+        }
+    }
+
+    /// A process that it is linked to.
+    fn has_ended(&mut self, pid: Pid, reason: ExitReason) {
+        if let Some((child, life)) = self.lives.remove(&pid) {
+            if let Some(known) = self.plan.child_mut(child) {
+                known.spec.make.pid = None;
+                known.spec.make.below = None;
+            }
+            self.tell(Event::Ended {
+                child,
+                life,
+                reason,
+            });
+        } else if self.above == Some(pid) {
+            self.tell(Event::Stop);
+        }
+    }
+
+    fn read(&mut self, mail: Mail<Child<P>>) {
+        match mail {
+            Mail::Start(Child(spec), reply) => {
+                self.request(Requested::Start(reply), Request::Start(spec));
+            }
+            Mail::Change(change, child, reply) => {
+                let request = match change {
+                    Change::End => Request::End(child),
+                    Change::Restart => Request::Restart(child),
+                    Change::Delete => Request::Delete(child),
+                };
+                self.request(Requested::Change(reply), request);
+            }
+            Mail::List(reply) => {
+                let children = self.plan.children().map(|(id, child)| ChildInfo {
+                    id,
+                    name: child.spec.name.clone(),
+                    state: ChildState::from(&child.state),
+                    pid: child.spec.make.pid,
+                });
+                reply.tell(Ok(children.collect()));
+            }
+            Mail::Below(child, found) => found(self.below(&child)),
+            Mail::Stop(reply) => {
+                self.at_end.push(reply);
+                self.tell(Event::Stop);
+            }
+            Mail::AwaitEnd(reply) => self.at_end.push(reply),
+            Mail::Begun(child, life) => self.tell(Event::Started { child, life }),
+        }
+    }
+
+    fn below(&mut self, child: &ChildRef) -> Result<Address<P>, ChildError> {
+        let id = self.plan.find(child).ok_or(ChildError::Unknown)?;
+        let known = self.plan.child_mut(id).ok_or(ChildError::Unknown)?;
+        known.spec.make.below.clone().ok_or(ChildError::Unknown)
+    }
+
+    fn request(&mut self, requested: Requested<P>, request: Request<Maker<P>>) {
+        let id = RequestId(self.requests);
+        self.requests += 1;
+        self.replies.insert(id, requested);
+        self.tell(Event::Request(id, request));
+    }
+
+    fn tell(&mut self, event: Event<Maker<P>>) {
+        self.plan.handle(event, self.timers.now());
+    }
+
+    /// Does what the plan says, until it waits for something; or how it ends.
+    fn carry_out(&mut self) -> Option<Result<(), Failure>> {
+        while let Some(action) = self.plan.next_action() {
+            match action {
+                Action::Start { child, life } => self.start(child, life),
+                Action::AskToEnd(child) => {
+                    if let Some(pid) = self.pid(child) {
+                        // Refused: it has ended, which will be told.
+                        let _ = self.inbox.handle().cancel(pid, REASON);
+                    }
+                }
+                Action::Terminate(child) => {
+                    if let Some(pid) = self.pid(child) {
+                        // As above.
+                        let _ = self.inbox.handle().terminate(pid);
+                    }
+                }
+                Action::Begun => {
+                    if let Some(begun) = self.begun.take() {
+                        begun.tell(&self.address);
+                    }
+                }
+                Action::Answer(id, answer) => {
+                    if let Some(requested) = self.replies.remove(&id) {
+                        requested.tell(answer);
+                    }
+                }
+                Action::End(outcome) => return Some(outcome),
+            }
+        }
+        None
+    }
+
+    fn pid(&mut self, child: ChildId) -> Option<Pid> {
+        self.plan.child_mut(child)?.spec.make.pid
+    }
+
+    fn start(&mut self, child: ChildId, life: Life) {
+        let Some(known) = self.plan.child_mut(child) else {
+            return;
+        };
+        let Spec {
+            name, make: maker, ..
+        } = &mut known.spec;
+        let birth = Birth {
+            scheduler: self.inbox.handle(),
+            timers: &self.timers,
+            name: name.as_deref(),
+            child,
+            life,
+            supervisor: self.inbox.pid(),
+            above: &self.address,
+        };
+        // What the user's closure has left half changed, it finds so at the next start.
+        let made = catch_panic(|| maker.make.make(birth)).unwrap_or_else(|message| {
+            let reason = ExitReason::Panicked(message.into());
+            Err(NotMade::Because(reason))
+        });
+        let reason = match made {
+            Ok(Newborn { pid, below }) => {
+                let is_supervisor = below.is_some();
+                maker.pid = Some(pid);
+                maker.below = below;
+                self.lives.insert(pid, (child, life));
+                if !is_supervisor {
+                    self.tell(Event::Started { child, life });
+                }
+                return;
+            }
+            Err(NotMade::ShutDown) => {
+                self.tell(Event::Stop);
+                ExitReason::ShutDown
+            }
+            Err(NotMade::Because(reason)) => reason,
+        };
+        self.tell(Event::Ended {
+            child,
+            life,
+            reason,
+        });
+    }
+
+    /// The supervisor is over: says so to all that have asked, or will have.
+    fn end(mut self, outcome: Result<(), Failure>) {
+        self.mail.close();
+        while let Some(mail) = self.mail.pop() {
+            match mail {
+                Mail::Stop(reply) | Mail::AwaitEnd(reply) => self.at_end.push(reply),
+                mail => mail.refuse(),
+            }
+        }
+        let told = outcome.clone().map_err(SupervisorError::from);
+        if let Some(Begun::Answer(reply)) = self.begun.take() {
+            let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
+            reply.tell(Err(error));
+        }
+        // When the process has ended, and its name is free.
+        for reply in self.at_end.drain(..) {
+            let told = told.clone();
+            let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());
+            let _ = scheduler.at_end(pid, move |_| reply.tell(told));
+        }
+        if let Err(failure) = outcome {
+            let message = failure.to_string();
+            drop(self);
+            resume_unwind(Box::new(message));
+        }
+    }
+}
+
+impl<P: Protocol> Begun<P> {
+    fn tell(self, address: &Address<P>) {
+        match self {
+            Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
+            Self::Above(above, child, life) => {
+                // Refused: that one has ended, and ends this one.
+                let _ = above.push(Mail::Begun(child, life));
+            }
+        }
+    }
+}
+
+impl<P: Protocol> Requested<P> {
+    fn tell(self, answer: Answer<Maker<P>>) {
+        match self {
+            Self::Start(reply) => reply.tell(answer.map_err(|refused| NotAdded {
+                error: refused.error,
+                child: refused.spec.map(Child),
+            })),
+            Self::Change(reply) => reply.tell(answer.map_err(|refused| refused.error)),
+        }
+    }
+}

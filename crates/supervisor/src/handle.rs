@@ -1,0 +1,135 @@
+//! The handle to a supervisor that runs.
+
+use std::fmt;
+
+use filch_scheduler::Protocol;
+
+use crate::answer::{Answer, Reply, answer};
+use crate::child::{Address, Child};
+use crate::error::{Gone, NotAdded, SupervisorError};
+use crate::info::ChildInfo;
+use crate::mail::{Change, Mail};
+use crate::plan::child_id::{ChildId, ChildRef};
+use crate::plan::request::ChildError;
+
+/// The handle to a supervisor: what one asks of it. Clones are handles to the same one. Dropping
+/// them leaves it as it is.
+///
+/// All methods are lock-free, and return at once: the supervisor does one thing after another, and
+/// answers when it has come to it.
+pub struct SupervisorHandle<P: Protocol> {
+    mail: Address<P>,
+}
+
+impl<P: Protocol> Clone for SupervisorHandle<P> {
+    fn clone(&self) -> Self {
+        Self {
+            mail: self.mail.clone(),
+        }
+    }
+}
+
+impl<P: Protocol> SupervisorHandle<P> {
+    pub(crate) fn new(mail: Address<P>) -> Self {
+        Self { mail }
+    }
+
+    /// Adds a child behind the others, and starts it.
+    ///
+    /// # Errors
+    /// [`NotAdded`], with the child: [`ChildError::NameTaken`], [`ChildError::NotStarted`],
+    /// [`ChildError::Stopping`].
+    pub fn start_child(&self, child: Child<P>) -> Answer<ChildId, NotAdded<Child<P>>> {
+        self.ask(|reply| Mail::Start(child, reply))
+    }
+
+    /// Ends a child, which is not restarted then, and answers when it has ended. One that waits for
+    /// its restart waits no more. It stays, to be [started again](Self::restart_child) or
+    /// [deleted](Self::delete_child), unless it is temporary or the supervisor's children are
+    /// [dynamic](crate::Strategy::Dynamic). When its group begins anew, it does, too.
+    ///
+    /// # Errors
+    /// [`ChildError::Unknown`], [`ChildError::Stopping`].
+    pub fn end_child(&self, child: impl Into<ChildRef>) -> Answer<ChildId, ChildError> {
+        let child = child.into();
+        self.ask(|reply| Mail::Change(Change::End, child, reply))
+    }
+
+    /// Starts a child again that has ended.
+    ///
+    /// # Errors
+    /// [`ChildError::Unknown`], [`ChildError::Running`], [`ChildError::Restarting`],
+    /// [`ChildError::NotStarted`], [`ChildError::Stopping`].
+    pub fn restart_child(&self, child: impl Into<ChildRef>) -> Answer<ChildId, ChildError> {
+        let child = child.into();
+        self.ask(|reply| Mail::Change(Change::Restart, child, reply))
+    }
+
+    /// Forgets a child that has ended.
+    ///
+    /// # Errors
+    /// [`ChildError::Unknown`], [`ChildError::Running`], [`ChildError::Restarting`],
+    /// [`ChildError::Stopping`].
+    pub fn delete_child(&self, child: impl Into<ChildRef>) -> Answer<ChildId, ChildError> {
+        let child = child.into();
+        self.ask(|reply| Mail::Change(Change::Delete, child, reply))
+    }
+
+    /// The children, in the order of their start. It is answered at once, whatever else the
+    /// supervisor does.
+    ///
+    /// # Errors
+    /// [`ChildError::Stopping`], if it has ended.
+    pub fn children(&self) -> Answer<Vec<ChildInfo>, ChildError> {
+        self.ask(Mail::List)
+    }
+
+    /// The handle to a supervisor that is a child of this one: to its present life. It is answered
+    /// at once.
+    ///
+    /// # Errors
+    /// [`ChildError::Unknown`], if there is no such child, or it is no supervisor that runs;
+    /// [`ChildError::Stopping`].
+    pub fn below(&self, child: impl Into<ChildRef>) -> Answer<Self, ChildError> {
+        let child = child.into();
+        self.ask(|reply| {
+            let found = |mail: Result<_, _>| reply.tell(mail.map(Self::new));
+            Mail::Below(child, Box::new(found))
+        })
+    }
+
+    /// Asks it to end: to end its children, the last one first, each as its
+    /// [`Shutdown`](crate::Shutdown) says, whatever it does now. It is answered when that is done.
+    ///
+    /// # Errors
+    /// [`SupervisorError::Failed`], if it was about to end by itself;
+    /// [`SupervisorError::Terminated`].
+    pub fn stop(&self) -> Answer<(), SupervisorError> {
+        self.ask(Mail::Stop)
+    }
+
+    /// Waits for its end, without asking for it.
+    ///
+    /// # Errors
+    /// [`SupervisorError::Failed`], [`SupervisorError::Terminated`].
+    pub fn ended(&self) -> Answer<(), SupervisorError> {
+        self.ask(Mail::AwaitEnd)
+    }
+
+    fn ask<T, E: From<Gone>>(
+        &self,
+        mail: impl FnOnce(Reply<T, E>) -> Mail<Child<P>>,
+    ) -> Answer<T, E> {
+        let (reply, answer) = answer();
+        if let Err(refused) = self.mail.push(mail(reply)) {
+            refused.into_inner().refuse();
+        }
+        answer
+    }
+}
+
+impl<P: Protocol> fmt::Debug for SupervisorHandle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SupervisorHandle").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod answer;
+mod child;
+mod driver;
+mod error;
+mod handle;
+mod info;
+mod mail;
+mod plan;
+mod settings;
+mod supervisor;
+
+pub use answer::Answer;
+pub use child::Child;
+pub use error::{NotAdded, SupervisorError};
+pub use handle::SupervisorHandle;
+pub use info::{ChildInfo, ChildState};
+pub use plan::child_id::{ChildId, ChildRef};
+pub use plan::failure::Failure;
+pub use plan::request::ChildError;
+pub use settings::backoff::Backoff;
+pub use settings::restart::Restart;
+pub use settings::shutdown::Shutdown;
+pub use settings::strategy::Strategy;
+pub use supervisor::Supervisor;

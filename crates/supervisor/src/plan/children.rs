@@ -1,0 +1,199 @@
+//! All children of a supervisor, in the order of their start: each is moved from state to state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::plan::child::{Child, Spec, State};
+use crate::plan::child_id::{ChildId, ChildRef, Life};
+use crate::plan::event::Action;
+use crate::settings::restart::Restart;
+use crate::settings::shutdown::Shutdown;
+
+/// All children, in the order in which they were added, which is that of their start.
+///
+/// Everything is found in O(log n), so that a supervisor may have a hundred thousand of them.
+#[derive(Debug)]
+pub(crate) struct Children<M> {
+    by_id: BTreeMap<ChildId, Child<M>>,
+    by_name: BTreeMap<Arc<str>, ChildId>,
+    added: u64,
+    lives: u64,
+    /// Whether one that has ended, and is not to be restarted, stays: to be started again.
+    keeps_ended: bool,
+    /// How many are being started or ended.
+    in_transit: usize,
+    /// When which child that waits is to be restarted.
+    pauses: BTreeSet<(Instant, ChildId)>,
+    /// When which child that ends is to be terminated.
+    limits: BTreeSet<(Instant, ChildId)>,
+}
+
+impl<M> Children<M> {
+    pub(crate) fn new(keeps_ended: bool) -> Self {
+        Self {
+            by_id: BTreeMap::new(),
+            by_name: BTreeMap::new(),
+            added: 0,
+            lives: 0,
+            keeps_ended,
+            in_transit: 0,
+            pauses: BTreeSet::new(),
+            limits: BTreeSet::new(),
+        }
+    }
+
+    /// Behind all others, without a process.
+    ///
+    /// # Errors
+    /// Another child has that name.
+    pub(crate) fn add(&mut self, spec: Spec<M>) -> Result<ChildId, Spec<M>> {
+        let id = ChildId(self.added);
+        if let Some(name) = &spec.name {
+            if self.by_name.contains_key(name) {
+                return Err(spec);
+            }
+            self.by_name.insert(Arc::clone(name), id);
+        }
+        self.added += 1;
+        let child = Child {
+            spec,
+            state: State::Ended,
+            since: None,
+            failures: 0,
+        };
+        self.by_id.insert(id, child);
+        Ok(id)
+    }
+
+    /// The child is no more.
+    pub(crate) fn remove(&mut self, id: ChildId) -> Option<Spec<M>> {
+        self.set(id, State::Ended);
+        let child = self.by_id.remove(&id)?;
+        if let Some(name) = &child.spec.name {
+            self.by_name.remove(name);
+        }
+        Some(child.spec)
+    }
+
+    pub(crate) fn get(&self, id: ChildId) -> Option<&Child<M>> {
+        self.by_id.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ChildId) -> Option<&mut Child<M>> {
+        self.by_id.get_mut(&id)
+    }
+
+    pub(crate) fn find(&self, child: &ChildRef) -> Option<ChildId> {
+        match child {
+            ChildRef::Name(name) => self.by_name.get(name).copied(),
+            ChildRef::Id(id) => self.by_id.contains_key(id).then_some(*id),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ChildId, &Child<M>)> {
+        self.by_id.iter().map(|(&id, child)| (id, child))
+    }
+
+    /// The children of that stretch of the order, the last one first.
+    pub(crate) fn last_first(&self, group: RangeInclusive<ChildId>) -> Vec<ChildId> {
+        self.by_id.range(group).rev().map(|(&id, _)| id).collect()
+    }
+
+    /// Whether any child is being started or ended.
+    pub(crate) fn are_in_transit(&self) -> bool {
+        self.in_transit > 0
+    }
+
+    /// The first child whose pause ends, and when.
+    pub(crate) fn first_pause(&self) -> Option<(Instant, ChildId)> {
+        self.pauses.first().copied()
+    }
+
+    /// The first child to be terminated, and when.
+    pub(crate) fn first_limit(&self) -> Option<(Instant, ChildId)> {
+        self.limits.first().copied()
+    }
+
+    /// The child enters that state.
+    pub(crate) fn set(&mut self, id: ChildId, state: State) {
+        let Some(child) = self.by_id.get_mut(&id) else {
+            return;
+        };
+        self.in_transit -= usize::from(child.state.is_transit());
+        self.in_transit += usize::from(state.is_transit());
+        match child.state {
+            State::Waiting { until } => drop(self.pauses.remove(&(until, id))),
+            State::Ending {
+                limit: Some(limit), ..
+            } => drop(self.limits.remove(&(limit, id))),
+            _ => {}
+        }
+        match state {
+            State::Waiting { until } => drop(self.pauses.insert((until, id))),
+            State::Ending {
+                limit: Some(limit), ..
+            } => drop(self.limits.insert((limit, id))),
+            _ => {}
+        }
+        child.state = state;
+    }
+
+    /// The child begins a life, if it still is one.
+    pub(crate) fn start(&mut self, child: ChildId) -> Option<Action<M>> {
+        self.by_id.get(&child)?;
+        let life = Life(self.lives);
+        self.lives += 1;
+        self.set(child, State::Starting { life });
+        Some(Action::Start { child, life })
+    }
+
+    /// The child is ended, or laid down if it has no process.
+    pub(crate) fn end(&mut self, child: ChildId, now: Instant) -> Option<Action<M>> {
+        let Child { spec, state, .. } = self.by_id.get(&child)?;
+        let life = match *state {
+            State::Starting { life } | State::Running { life } => life,
+            State::Ending { .. } => return None,
+            State::Ended | State::Waiting { .. } | State::Fallen { .. } => {
+                self.lay_down(child);
+                return None;
+            }
+        };
+        let (limit, action) = match spec.shutdown {
+            Shutdown::After(patience) => {
+                let limit = after(now, patience);
+                (Some(limit), Action::AskToEnd(child))
+            }
+            Shutdown::Unlimited => (None, Action::AskToEnd(child)),
+            Shutdown::AtOnce => (None, Action::Terminate(child)),
+        };
+        self.set(child, State::Ending { life, limit });
+        Some(action)
+    }
+
+    /// The first child whose limit has passed is terminated.
+    pub(crate) fn terminate_overdue(&mut self, now: Instant) -> Option<Action<M>> {
+        let (_, child) = self.limits.first().filter(|(limit, _)| *limit <= now)?;
+        let child = *child;
+        let life = self.by_id.get(&child)?.state.life()?;
+        self.set(child, State::Ending { life, limit: None });
+        Some(Action::Terminate(child))
+    }
+
+    /// A child without a process gets none, for now or for good.
+    pub(crate) fn lay_down(&mut self, child: ChildId) {
+        let restart = self.by_id.get(&child).map(|child| child.spec.restart);
+        if restart == Some(Restart::Temporary) || !self.keeps_ended {
+            self.remove(child);
+        } else {
+            self.set(child, State::Ended);
+        }
+    }
+}
+
+/// What the clock cannot express is thirty years away.
+pub(crate) fn after(now: Instant, delay: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+    now.checked_add(delay).unwrap_or_else(|| now + FAR)
+}

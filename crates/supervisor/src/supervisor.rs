@@ -1,0 +1,201 @@
+//! A supervisor before it runs: its rules and its first children.
+
+use std::fmt;
+use std::time::Duration;
+
+use filch_event_queue::channel;
+use filch_scheduler::timers::Timers;
+use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
+
+use crate::answer::{Answer, answer};
+use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};
+use crate::driver::{Begun, Driver, supervise};
+use crate::error::SupervisorError;
+use crate::handle::SupervisorHandle;
+use crate::plan::child::Spec;
+use crate::plan::machine::{Plan, Rules};
+use crate::settings::backoff::Backoff;
+use crate::settings::intensity::Intensity;
+use crate::settings::shutdown::Shutdown;
+use crate::settings::strategy::Strategy;
+
+/// A supervisor before it runs: how it treats its children, and which it begins with.
+///
+/// It owns its children, and a child that is a supervisor owns its own: so there are no cycles.
+#[must_use = "a supervisor does nothing before it is started"]
+pub struct Supervisor<P: Protocol> {
+    rules: Rules,
+    children: Vec<Child<P>>,
+    name: Option<Box<str>>,
+}
+
+impl<P: Protocol> Supervisor<P> {
+    /// One without children, which allows one failure in five seconds, and restarts without a
+    /// pause.
+    pub fn new(strategy: Strategy) -> Self {
+        Self {
+            rules: Rules {
+                strategy,
+                intensity: Intensity::default(),
+                backoff: Backoff::NONE,
+            },
+            children: Vec::new(),
+            name: None,
+        }
+    }
+
+    /// Its children may fail that often within any such period. At one more failure it ends all of
+    /// them, and itself.
+    pub fn intensity(mut self, failures: usize, period: Duration) -> Self {
+        self.rules.intensity = Intensity {
+            restarts: failures,
+            period,
+        };
+        self
+    }
+
+    /// How long a child that has failed waits for its next life.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.rules.backoff = backoff;
+        self
+    }
+
+    /// Gives its own process a [name](Handle::register). One that is a child has the child's.
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// One more child, which is started after the others and ended before them.
+    pub fn child(mut self, child: Child<P>) -> Self {
+        self.children.push(child);
+        self
+    }
+
+    /// Starts it: a process of its own, and its children, one after another. It is answered when
+    /// all have been started.
+    ///
+    /// It stays when the handle is dropped. It ends when it is asked to
+    /// ([`SupervisorHandle::stop`], [`Handle::cancel`], the scheduler's shutdown), or when its
+    /// children fail too often: then its process *panics* with what [`Failure`](crate::Failure)
+    /// says, so that those who watch it, or are linked to it, are told of an end that is not
+    /// normal. The time for pauses and limits comes from `timers`. Once these are shut down, a
+    /// supervisor that needs them ends instead, and waits for no child.
+    ///
+    /// # Errors
+    /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:
+    /// [`SupervisorError::Failed`] with [`Failure::NotStarted`](crate::Failure::NotStarted), when
+    /// the children that had been started have been ended, the last one first;
+    /// [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
+    pub fn start(
+        mut self,
+        scheduler: &Handle<P>,
+        timers: &Timers,
+    ) -> Result<Answer<SupervisorHandle<P>, SupervisorError>, SupervisorError> {
+        let name = self.name.take();
+        let plan = self.plan()?;
+        let (reply, answer) = answer();
+        let cradle = Cradle {
+            scheduler,
+            timers,
+            name: name.as_deref(),
+            above: None,
+        };
+        match cradle.spawn(plan, Begun::Answer(reply)) {
+            Ok(_) => Ok(answer),
+            Err(error) => Err(SupervisorError::NotStarted(error.to_string().into())),
+        }
+    }
+
+    fn plan(self) -> Result<Plan<Maker<P>>, SupervisorError> {
+        let mut plan = Plan::new(self.rules);
+        for Child(spec) in self.children {
+            if let Err(Spec { name, .. }) = plan.add(spec) {
+                let name = name.as_deref().unwrap_or_default();
+                return Err(SupervisorError::NameTaken(name.into()));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// Where a supervisor's process is made.
+struct Cradle<'a, P: Protocol> {
+    scheduler: &'a Handle<P>,
+    timers: &'a Timers,
+    name: Option<&'a str>,
+    /// The supervisor above.
+    above: Option<Pid>,
+}
+
+impl<P: Protocol> Cradle<'_, P> {
+    fn spawn(self, plan: Plan<Maker<P>>, begun: Begun<P>) -> Result<Newborn<P>, NotMade> {
+        let (sender, receiver) = channel();
+        let below = sender.clone();
+        let timers = self.timers.clone();
+        let submission = self.scheduler.submission_with(|inbox| {
+            let mail = (sender, receiver);
+            supervise(Driver::new(inbox, mail, timers, plan, self.above, begun))
+        });
+        // It reads no messages: they come back to their senders.
+        let mut submission = submission.trap_exits().mailbox(0);
+        if let Some(name) = self.name {
+            submission = submission.name(name);
+        }
+        if let Some(above) = self.above {
+            submission = submission.linked_to(above);
+        }
+        Ok(Newborn {
+            pid: submission.spawn()?.pid(),
+            below: Some(below),
+        })
+    }
+}
+
+// Here, as a child must not know of supervisors, which have children.
+impl<P: Protocol> Child<P> {
+    /// A child that is a supervisor: `Child::supervisor("workers", || Supervisor::new(…))`. It is
+    /// called for each of its lives, and counts as started when all of its own children do.
+    ///
+    /// By default it is permanent, and its end is waited for without a
+    /// [limit](Shutdown::Unlimited).
+    pub fn supervisor<F>(name: &str, make: F) -> Self
+    where
+        F: FnMut() -> Supervisor<P> + Send + 'static,
+    {
+        let child = Self::with_maker(SupervisorMaker(make)).named(name);
+        child.shutdown(Shutdown::Unlimited)
+    }
+}
+
+struct SupervisorMaker<F>(F);
+
+impl<P, F> Make<P> for SupervisorMaker<F>
+where
+    P: Protocol,
+    F: FnMut() -> Supervisor<P> + Send,
+{
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
+        let plan = (self.0)().plan();
+        let plan = plan.map_err(|error| NotMade::Because(ExitReason::not_started(&error)))?;
+        let cradle = Cradle {
+            scheduler: birth.scheduler,
+            timers: birth.timers,
+            name: birth.name,
+            above: Some(birth.supervisor),
+        };
+        cradle.spawn(
+            plan,
+            Begun::Above(birth.above.clone(), birth.child, birth.life),
+        )
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Supervisor<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Supervisor")
+            .field("rules", &self.rules)
+            .field("children", &self.children)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,90 @@
+//! How often children may fail.
+
+use std::time::Duration;
+
+use filch_scheduler::{Event, ExitReason};
+use filch_supervisor::{ChildRef, Failure, Strategy, Supervisor, SupervisorError};
+
+use crate::common::{Order, SECOND, Stage};
+
+fn too_many(child: &str, reason: ExitReason) -> SupervisorError {
+    let child = ChildRef::from(child);
+    SupervisorError::Failed(Failure::TooManyFailures { child, reason })
+}
+
+#[test]
+fn one_failure_too_many_ends_all() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForOne)
+        .intensity(2, 10 * SECOND)
+        .name("root")
+        .child(stage.child("a"))
+        .child(stage.child("b"))
+        .child(stage.child("c"));
+    let supervisor = stage.start(supervisor);
+    stage.expect(["+a", "+b", "+c"]);
+    let watcher = stage
+        .scheduler
+        .spawn_with(|mut inbox| async move { inbox.next().await })
+        .unwrap();
+    stage.scheduler.monitor(watcher.pid(), stage.pid("root"));
+    let ended = supervisor.ended();
+
+    stage.order("b", Order::Fail);
+    stage.expect(["-b: failed: broken", "+b"]);
+    stage.order("a", Order::Fail);
+    stage.expect(["-a: failed: broken", "+a"]);
+    // What was a whole period ago still counts.
+    stage.clock.advance(10 * SECOND);
+    stage.order("b", Order::Fail);
+    stage.expect(["-b: failed: broken", "-c: done", "-a: done"]);
+    let reason = ExitReason::Failed("broken".into());
+    assert_eq!(ended.wait(), Err(too_many("b", reason)));
+    stage.expect_no_more();
+
+    let Event::Down(down) = watcher.join().unwrap() else {
+        panic!("it watches the supervisor");
+    };
+    assert!(!down.reason.is_normal(), "{}", down.reason);
+    assert!(
+        down.reason
+            .to_string()
+            .contains("failed too often, the last one was `b`")
+    );
+}
+
+#[test]
+fn what_was_long_ago_is_forgotten() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForOne).intensity(1, 10 * SECOND);
+    let supervisor = stage.start(supervisor.child(stage.child("a")));
+    stage.expect(["+a"]);
+    for _ in 0..5 {
+        stage.order("a", Order::Fail);
+        stage.expect(["-a: failed: broken", "+a"]);
+        stage.clock.advance(10 * SECOND + Duration::from_nanos(1));
+    }
+    supervisor.stop().wait().unwrap();
+}
+
+/// A restart that does not succeed is another failure.
+#[test]
+fn a_child_that_does_not_start_again() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForAll)
+        .intensity(2, SECOND)
+        .child(stage.child("a"))
+        .child(stage.unwilling("b", 1))
+        .child(stage.child("c"));
+    let supervisor = stage.start(supervisor);
+    stage.expect(["+a", "+b", "+c"]);
+    stage.order("c", Order::Fail);
+    stage.expect(["-c: failed: broken", "-b: done", "-a: done", "+a"]);
+    // And once more: those that had been started are ended again.
+    stage.expect(["-a: done", "+a", "+b", "+c"]);
+    let ended = supervisor.ended();
+    stage.order("a", Order::Fail);
+    stage.expect(["-a: failed: broken", "-c: done", "-b: done"]);
+    let reason = ExitReason::Failed("broken".into());
+    assert_eq!(ended.wait(), Err(too_many("a", reason)));
+}

@@ -1,0 +1,13 @@
+//! Supervisors on a scheduler, with a clock that the tests move.
+
+mod backoff;
+mod common;
+mod dynamic;
+mod ends;
+mod intensity;
+mod names;
+mod nested;
+mod requests;
+mod shutdown;
+mod starts;
+mod strategies;

@@ -1,0 +1,101 @@
+//! Which children begin anew, and in which order.
+
+use filch_supervisor::{ChildState, Restart, Strategy, Supervisor, SupervisorHandle};
+
+use crate::common::{Order, SECOND, Stage, Test, info, names, settle, until};
+
+/// Three children.
+fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
+    let supervisor = Supervisor::new(strategy)
+        .child(stage.child("a"))
+        .child(stage.child("b"))
+        .child(stage.child("c"));
+    let supervisor = stage.start(supervisor);
+    stage.expect(["+a", "+b", "+c"]);
+    supervisor
+}
+
+/// The last one first, each waited for.
+fn stop(stage: &Stage, supervisor: &SupervisorHandle<Test>) {
+    supervisor.stop().wait().unwrap();
+    stage.expect(["-c: done", "-b: done", "-a: done"]);
+    stage.expect_no_more();
+}
+
+#[test]
+fn one_for_one() {
+    let stage = Stage::new();
+    let supervisor = three(&stage, Strategy::OneForOne);
+    stage.order("b", Order::Fail);
+    stage.expect(["-b: failed: broken", "+b"]);
+    stop(&stage, &supervisor);
+}
+
+#[test]
+fn one_for_all() {
+    let stage = Stage::new();
+    let supervisor = three(&stage, Strategy::OneForAll);
+    stage.order("b", Order::Fail);
+    stage.expect(["-b: failed: broken", "-c: done", "-a: done"]);
+    stage.expect(["+a", "+b", "+c"]);
+    stop(&stage, &supervisor);
+}
+
+#[test]
+fn rest_for_one() {
+    let stage = Stage::new();
+    let supervisor = three(&stage, Strategy::RestForOne);
+    stage.order("b", Order::Fail);
+    stage.expect(["-b: failed: broken", "-c: done", "+b", "+c"]);
+    stop(&stage, &supervisor);
+}
+
+#[test]
+fn who_is_restarted_after_which_end() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForOne)
+        .intensity(10, SECOND)
+        .child(stage.child("permanent"))
+        .child(stage.child("transient").restart(Restart::Transient))
+        .child(stage.child("temporary").restart(Restart::Temporary))
+        .child(stage.child("passing").restart(Restart::Temporary));
+    let supervisor = stage.start(supervisor);
+    stage.expect(["+permanent", "+transient", "+temporary", "+passing"]);
+
+    stage.order("permanent", Order::Finish);
+    stage.expect(["-permanent: done", "+permanent"]);
+    stage.order("permanent", Order::Fail);
+    stage.expect(["-permanent: failed: broken", "+permanent"]);
+    stage.order("transient", Order::Fail);
+    stage.expect(["-transient: failed: broken", "+transient"]);
+    stage.order("transient", Order::Finish);
+    stage.expect(["-transient: done"]);
+    stage.order("temporary", Order::Fail);
+    stage.expect(["-temporary: failed: broken"]);
+    stage.order("passing", Order::Finish);
+    stage.expect(["-passing: done"]);
+    until(|| names(&supervisor.children().wait().unwrap()) == ["permanent", "transient"]);
+    until(|| info(&supervisor, "transient").state == ChildState::Ended);
+    settle(&supervisor);
+    stage.expect_no_more();
+}
+
+/// A child that has ended normally begins anew with its group; one that is temporary is ended with
+/// it, and no more.
+#[test]
+fn the_group_begins_anew_as_a_whole() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForAll)
+        .child(stage.child("a").restart(Restart::Transient))
+        .child(stage.child("b").restart(Restart::Temporary))
+        .child(stage.child("c"));
+    let supervisor = stage.start(supervisor);
+    stage.expect(["+a", "+b", "+c"]);
+    stage.order("a", Order::Finish);
+    stage.expect(["-a: done"]);
+    until(|| info(&supervisor, "a").state == ChildState::Ended);
+    stage.order("c", Order::Fail);
+    stage.expect(["-c: failed: broken", "-b: done", "+a", "+c"]);
+    let children = supervisor.children().wait().unwrap();
+    assert_eq!(names(&children), ["a", "c"]);
+}
