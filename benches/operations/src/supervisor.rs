@@ -23,7 +23,9 @@ pub(crate) fn restart(times: u64) {
             if fails {
                 return Err(String::new());
             }
-            let cancelled = events.into_iter().any(|event| matches!(event, Event::Cancel(_)));
+            let cancelled = events
+                .into_iter()
+                .any(|event| matches!(event, Event::Cancel(_)));
             if cancelled {
                 out.done(());
             } else {
