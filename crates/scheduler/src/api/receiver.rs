@@ -91,6 +91,15 @@ pub enum Undelivered {
         /// The node that it was brought to.
         node: Node,
     },
+    /// The [`Receiver`] for the process's node keeps so much that is still to be sent, and has no
+    /// room for more. Later it may have.
+    Backlog {
+        /// How many bytes it keeps at most.
+        limit: usize,
+    },
+    /// The [`Receiver`] cannot send this message, now or later: it cannot be encoded, or is too
+    /// large for the wire.
+    Unsendable,
 }
 
 impl<P: Protocol> fmt::Display for SendError<P> {
@@ -112,6 +121,16 @@ impl<P: Protocol> fmt::Display for SendError<P> {
                 "process {to} lives on node {at}, and the message was brought to node {}, which \
                  does not pass it on",
                 node.0
+            ),
+            Undelivered::Backlog { limit } => write!(
+                f,
+                "there is no room to keep a message for process {to} on node {at}: {limit} bytes \
+                 at most wait to be sent there, and the wire is slower than those who send"
+            ),
+            Undelivered::Unsendable => write!(
+                f,
+                "a message for process {to} on node {at} cannot be sent: it cannot be encoded, or \
+                 is too large"
             ),
         }
     }

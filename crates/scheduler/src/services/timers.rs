@@ -186,7 +186,10 @@ impl Timers {
                 let over = match refused.reason {
                     Undelivered::Gone | Undelivered::Future => true,
                     Undelivered::NoRoute => scheduler.is_cut_off(),
-                    Undelivered::Full { .. } | Undelivered::Misrouted { .. } => false,
+                    Undelivered::Full { .. }
+                    | Undelivered::Misrouted { .. }
+                    | Undelivered::Backlog { .. }
+                    | Undelivered::Unsendable => false,
                 };
                 drop_contained(refused);
                 !over

@@ -32,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-engine",
         "filch-build-scheduler",
     ],
-    &["filch", "rayon-core"],
+    &["filch", "rayon-core", "filch-nats"],
     &["filch-build", "filch-cli"],
 ];
 
@@ -55,8 +55,16 @@ const TOOLS: &[&str] = &[
 /// The programs, which alone may have dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
-/// What a library may have besides: stacks of one's own are a matter of assembler, per processor.
-const FOREIGN: &[(&str, &str)] = &[("filch-engine", "corosensei")];
+/// What a library may have besides: stacks of one's own are a matter of assembler, per processor;
+/// and the transport is a client of somebody else's server.
+const FOREIGN: &[(&str, &str)] = &[
+    ("filch-engine", "corosensei"),
+    ("filch-nats", "async-nats"),
+    ("filch-nats", "futures-util"),
+    ("filch-nats", "postcard"),
+    ("filch-nats", "serde"),
+    ("filch-nats", "tokio"),
+];
 
 /// The primitives that need no thread, and so no std.
 pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[

@@ -1,0 +1,316 @@
+//! How a transport is made.
+
+use std::error::Error;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use std::{fmt, io, thread};
+
+use async_nats::{
+    Client, ConnectOptions, Request, RequestErrorKind, ServerAddr, SubscribeError, ToServerAddrs,
+};
+use filch_scheduler::{Event, Handle, Inbox, Protocol};
+use filch_sync::Mutex;
+use filch_sync::panic::drop_contained;
+use tokio::runtime;
+use tokio::sync::Notify;
+
+use crate::codec::{AnyCodec, Codec};
+use crate::life::Life;
+use crate::nats::Nats;
+use crate::peers::{Limits, Peers, State};
+use crate::report::{Incident, Listener, Report};
+use crate::transport::{self, Mail};
+
+/// How to make a [`Nats`]; from [`Nats::builder`].
+#[must_use = "nothing is started before `start` is called"]
+pub struct Builder<P: Protocol> {
+    codec: Arc<dyn AnyCodec<P::Message>>,
+    options: ConnectOptions,
+    prefix: String,
+    limits: Limits,
+    listener: Option<Listener>,
+}
+
+impl<P: Protocol> Nats<P> {
+    /// Begins to configure a transport whose messages `codec` turns into bytes.
+    pub fn builder(codec: impl Codec<P::Message>) -> Builder<P> {
+        Builder {
+            codec: Arc::new(codec),
+            options: ConnectOptions::new(),
+            prefix: "filch".to_owned(),
+            limits: Limits {
+                room: 8 << 20,
+                heartbeat: Duration::from_secs(1),
+                patience: Duration::from_secs(10),
+                grace: Duration::from_secs(5),
+            },
+            listener: None,
+        }
+    }
+}
+
+impl<P: Protocol> Builder<P> {
+    /// How to connect to NATS: credentials, TLS, names, how often to try again, all that
+    /// `async-nats` has. Default: its own.
+    pub fn options(mut self, options: ConnectOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What the subjects of all nodes begin with: nodes with different prefixes do not meet.
+    /// Default: `filch`. Node 7 listens to `filch.node.7` and `filch.nobody.7.*`, and publishes to
+    /// `filch.node.*`.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// How many bytes of messages, each with its frame of 21 bytes, may wait to be sent to one
+    /// node. Beyond it messages are handed back, with
+    /// [`Undelivered::Backlog`](filch_scheduler::Undelivered::Backlog). Default: 8 MiB.
+    pub fn room(mut self, bytes: usize) -> Self {
+        self.limits.room = bytes;
+        self
+    }
+
+    /// How often each node that is connected is told that this one lives. Default: every second.
+    pub fn heartbeat(mut self, interval: Duration) -> Self {
+        self.limits.heartbeat = interval;
+        self
+    }
+
+    /// How long another node may be silent before it is lost. A failure of NATS counts: for longer
+    /// than this nobody is left in doubt. It must be longer than the other's heartbeats are apart.
+    /// Default: 10 s.
+    pub fn patience(mut self, silence: Duration) -> Self {
+        self.limits.patience = silence;
+        self
+    }
+
+    /// How long another node may be silent before it is lost because NATS says that nobody listens
+    /// there. After a failure of NATS nodes come back one after the other: by default `async-nats`
+    /// tries again every 4 s at least, so this should not be shorter. Default: 5 s.
+    pub fn grace(mut self, silence: Duration) -> Self {
+        self.limits.grace = silence;
+        self
+    }
+
+    /// Has `listener` called with what a person may want to know of. Most of it comes on the
+    /// transport's thread, which waits for it. A panic in it is contained. Default: nobody is told.
+    pub fn on_incident(mut self, listener: impl Fn(&Incident<'_>) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Connects to NATS, and starts the transport of `scheduler`, on a thread of its own,
+    /// `filch-nats`. Blocking, until other nodes can reach this one; with
+    /// [`retry_on_initial_connect`](ConnectOptions::retry_on_initial_connect), until there is a
+    /// server.
+    ///
+    /// The scheduler's [node](filch_scheduler::Builder::node) is the number by which other nodes
+    /// know this one. It gets one process more, which is told
+    /// of the ends of those that are watched from elsewhere.
+    ///
+    /// # Errors
+    /// [`StartError`]. Nothing is left running.
+    pub fn start(
+        self,
+        scheduler: &Handle<P>,
+        servers: impl ToServerAddrs,
+    ) -> Result<Nats<P>, StartError> {
+        if self.limits.heartbeat.is_zero() {
+            return Err(StartError::ZeroHeartbeat);
+        }
+        let is_subject = |part: &str| {
+            let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '*' && c != '>';
+            !part.is_empty() && part.chars().all(is_plain)
+        };
+        if !self.prefix.split('.').all(is_subject) {
+            return Err(StartError::Prefix(self.prefix));
+        }
+        let servers = servers.to_server_addrs().map_err(StartError::Servers)?;
+        let servers: Vec<_> = servers.collect();
+        let scheduler = scheduler.clone();
+        let (started, answer) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("filch-nats".to_owned())
+            .spawn(move || self.run(scheduler, servers, &started))
+            .map_err(StartError::Thread)?;
+        match answer.recv() {
+            Ok(Ok(peers)) => Ok(Nats::new(peers, thread)),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(StartError::Thread(io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// The transport's thread.
+    fn run(
+        self,
+        scheduler: Handle<P>,
+        servers: Vec<ServerAddr>,
+        started: &Sender<Result<Arc<Peers<P>>, StartError>>,
+    ) {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                let _ = started.send(Err(StartError::Thread(error)));
+                return;
+            }
+        };
+        runtime.block_on(async {
+            let result = self.begin(scheduler, servers).await;
+            match result {
+                Ok((peers, mail)) => {
+                    let _ = started.send(Ok(Arc::clone(&peers)));
+                    transport::serve(peers, mail).await;
+                }
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                }
+            }
+        });
+        // Whatever the client has begun, a look-up of a name for instance, nobody waits for.
+        runtime.shutdown_background();
+    }
+
+    async fn begin(
+        self,
+        scheduler: Handle<P>,
+        servers: Vec<ServerAddr>,
+    ) -> Result<(Arc<Peers<P>>, Mail), StartError> {
+        let client = self.options.connect(servers).await;
+        let client = client.map_err(StartError::Connect)?;
+        let peers = Arc::new(Peers {
+            scheduler,
+            codec: self.codec,
+            client: client.clone(),
+            runtime: runtime::Handle::current(),
+            report: Arc::new(Report::new(self.listener)),
+            prefix: self.prefix.into(),
+            life: Life::begin(),
+            limits: self.limits,
+            watcher: OnceLock::new(),
+            state: Mutex::new(State::new()),
+            late: Mutex::new(Vec::new()),
+            leave: Notify::new(),
+        });
+        let subscribe = async |subject| {
+            let subscribed = client.subscribe(subject).await;
+            subscribed.map_err(StartError::Subscribe)
+        };
+        let mail = Mail {
+            packets: subscribe(peers.mail(peers.node())).await?,
+            nobody: subscribe(peers.nobody("*")).await?,
+        };
+        is_subscribed(&client, format!("{}.nobody", peers.prefix)).await?;
+        let guard = WhenDropped(Arc::clone(&peers));
+        let watcher = peers.scheduler.spawn_with(|inbox| watch(guard, inbox));
+        let watcher = watcher.map_err(|error| StartError::Scheduler(error.to_string()))?;
+        // It is told once.
+        let _ = peers.watcher.set(watcher.pid());
+        Ok((peers, mail))
+    }
+}
+
+/// The watcher: is told of the ends of processes, until the scheduler is shut down.
+async fn watch<P: Protocol>(peers: WhenDropped<P>, mut inbox: Inbox<P>) {
+    loop {
+        match inbox.next().await {
+            Event::Down(down) => peers.0.down(*down),
+            Event::Cancel(_) => break,
+            // A message that somebody has sent it, for instance.
+            other => drop_contained(other),
+        }
+    }
+}
+
+/// Goes with the watcher, and the watcher with its scheduler.
+struct WhenDropped<P: Protocol>(Arc<Peers<P>>);
+
+impl<P: Protocol> Drop for WhenDropped<P> {
+    fn drop(&mut self) {
+        self.0.leave.notify_one();
+    }
+}
+
+/// Waits until the server has heard of the subscriptions: it answers what comes after them. Nobody
+/// listens to that subject, and it says so.
+async fn is_subscribed(client: &Client, subject: String) -> Result<(), StartError> {
+    loop {
+        let question = client.send_request(subject.clone(), Request::new());
+        match question.await {
+            Ok(_) => return Ok(()),
+            Err(error) => match error.kind() {
+                RequestErrorKind::NoResponders => return Ok(()),
+                // There is no server yet, or none again.
+                RequestErrorKind::TimedOut => {}
+                _ => return Err(StartError::Server(error)),
+            },
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Builder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("prefix", &self.prefix)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a transport could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The heartbeats are to be no time apart.
+    ZeroHeartbeat,
+    /// That is no beginning of a subject of NATS.
+    Prefix(String),
+    /// Those are no addresses of servers.
+    Servers(io::Error),
+    /// The system refuses the thread, or what it needs.
+    Thread(io::Error),
+    /// The server cannot be reached, or refuses the credentials.
+    Connect(async_nats::ConnectError),
+    /// The connection was closed.
+    Subscribe(SubscribeError),
+    /// The connection was closed, or the server is too old.
+    Server(async_nats::RequestError),
+    /// The scheduler takes no more processes: it is shut down, or full.
+    Scheduler(String),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroHeartbeat => f.write_str("heartbeats must be some time apart"),
+            Self::Prefix(prefix) => {
+                write!(
+                    f,
+                    "{prefix:?} is no beginning of a subject: give words with dots between"
+                )
+            }
+            Self::Servers(error) => write!(f, "the addresses of the servers: {error}"),
+            Self::Thread(error) => write!(f, "the transport's thread: {error}"),
+            Self::Connect(error) => write!(f, "the server of NATS cannot be reached: {error}"),
+            Self::Subscribe(error) => write!(f, "the server of NATS: {error}"),
+            Self::Server(error) => write!(f, "the server of NATS: {error}"),
+            Self::Scheduler(error) => write!(f, "the scheduler: {error}"),
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Servers(error) | Self::Thread(error) => Some(error),
+            Self::Connect(error) => Some(error),
+            Self::Subscribe(error) => Some(error),
+            Self::Server(error) => Some(error),
+            Self::ZeroHeartbeat | Self::Prefix(_) | Self::Scheduler(_) => None,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod builder;
+mod codec;
+mod counters;
+mod inbound;
+mod life;
+mod link;
+mod linking;
+mod lost;
+mod nats;
+mod outbox;
+mod peer;
+mod peers;
+mod remote_monitor;
+mod report;
+mod transport;
+mod watch;
+mod watched;
+mod wire;
+
+/// The client of NATS, whose options [`Builder::options`] takes.
+pub use async_nats;
+pub use builder::{Builder, StartError};
+pub use codec::Codec;
+#[cfg(feature = "postcard")]
+pub use codec::Postcard;
+pub use counters::{NodeStats, Stats};
+pub use life::Life;
+pub use lost::{ConnectError, Ended, NodeLost};
+pub use nats::Nats;
+pub use remote_monitor::RemoteMonitor;
+pub use report::Incident;
+pub use wire::Garbage;

@@ -1,0 +1,71 @@
+//! The route to another node: what a scheduler hands messages to.
+
+use std::sync::Arc;
+
+use async_nats::Client;
+use async_nats::connection::State;
+use filch_scheduler::{Pid, Protocol, Receiver, SendError, Undelivered};
+
+use crate::codec::AnyCodec;
+use crate::counters::Count;
+use crate::outbox::{NoRoom, Outbox};
+use crate::report::{Incident, Report};
+use crate::wire::{HEADER, begin_message, end_message};
+
+/// The route to one life of a node. When that is lost it stays, and hands all back.
+pub(crate) struct Link<P: Protocol> {
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) codec: Arc<dyn AnyCodec<P::Message>>,
+    pub(crate) client: Client,
+    pub(crate) report: Arc<Report>,
+}
+
+impl<P: Protocol> Receiver<P> for Link<P> {
+    /// Takes it if there is room for it. Never blocks.
+    ///
+    /// # Errors
+    /// [`Undelivered::NoRoute`], [`Undelivered::Backlog`], [`Undelivered::Unsendable`].
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.take(to, &message).map_err(|reason| SendError {
+            to,
+            reason,
+            message,
+        })
+    }
+}
+
+impl<P: Protocol> Link<P> {
+    fn take(&self, to: Pid, message: &P::Message) -> Result<(), Undelivered> {
+        let counters = &self.report.counters;
+        let no_route = || {
+            counters.add(Count::NoRoute, 1);
+            Undelivered::NoRoute
+        };
+        if self.client.connection_state() != State::Connected {
+            return Err(no_route());
+        }
+        let mut frame = begin_message(to);
+        if let Err(error) = self.codec.encode(message, &mut frame) {
+            let error = &*error;
+            self.report.tell(&Incident::Unencodable { to, error });
+            return Err(Undelivered::Unsendable);
+        }
+        end_message(&mut frame);
+        if HEADER + frame.len() > self.client.max_payload() {
+            counters.add(Count::Unsendable, 1);
+            return Err(Undelivered::Unsendable);
+        }
+        self.outbox.offer(frame).map_err(|refused| match refused {
+            NoRoom::Over => no_route(),
+            NoRoom::Full => {
+                counters.add(Count::Backlog, 1);
+                let limit = self.outbox.limit();
+                Undelivered::Backlog { limit }
+            }
+            NoRoom::TooLarge => {
+                counters.add(Count::Unsendable, 1);
+                Undelivered::Unsendable
+            }
+        })
+    }
+}

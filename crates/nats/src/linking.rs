@@ -1,0 +1,265 @@
+//! How other nodes are connected, and how they are lost.
+//!
+//! A node that is not known is *called*, by a hello. A node that hears a hello, or a welcome to its
+//! own, is *connected*. From then on packets of that life and that link are taken, and of no other.
+//! When it is lost, all that depended on it ends with it: [`lose`](Peers::lose) takes it out of the
+//! map, and so does [`bury_all`](Peers::bury_all), of all nodes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use filch_scheduler::{Node, Protocol};
+use tokio::task::JoinHandle;
+
+use crate::life::Life;
+use crate::link::Link;
+use crate::lost::{Ended, NodeLost};
+use crate::outbox::{Outbox, Outgoing};
+use crate::peer::{Arrival, Peer, There};
+use crate::peers::{Effects, Peers, State};
+use crate::report::Incident;
+use crate::watch::Due;
+use crate::wire::{Frame, Header, Kind};
+
+impl<P: Protocol> Peers<P> {
+    /// Calls a node; once it is connected, or lost, `caller` hears of it.
+    pub(crate) fn call(&self, node: Node, caller: Sender<Result<Life, NodeLost>>) {
+        let mut state = self.lock();
+        if state.is_over {
+            let _ = caller.send(Err(NodeLost::Over));
+            return;
+        }
+        let is_known = state.peers.contains_key(&node);
+        let peer = self.peer(&mut state, node);
+        match peer.there {
+            Some(there) => {
+                let _ = caller.send(Ok(there.life));
+            }
+            None => peer.callers.push(caller),
+        }
+        // Without NATS it is called later, by the heartbeat.
+        if !is_known && self.is_connected() {
+            peer.beat();
+        }
+    }
+
+    /// The node, as known; or one that is called.
+    fn peer<'a>(&self, state: &'a mut State<P>, node: Node) -> &'a mut Peer<P> {
+        let link = &mut state.next_link;
+        state.peers.entry(node).or_insert_with(|| {
+            *link += 1;
+            let (outbox, frames) = Outbox::new(self.limits.room);
+            let outgoing = Outgoing {
+                outbox: Arc::clone(&outbox),
+                frames,
+                client: self.client.clone(),
+                report: Arc::clone(&self.report),
+                subject: self.mail(node),
+                nobody: self.nobody(&node.0.to_string()),
+                header: Header {
+                    to: None,
+                    node: self.node(),
+                    life: self.life,
+                    link: *link,
+                    packets: 0,
+                    messages: 0,
+                },
+            };
+            Peer {
+                outbox,
+                outgoing: self.runtime.spawn(outgoing.run()),
+                there: None,
+                heard: Instant::now(),
+                callers: Vec::new(),
+                watches: HashMap::new(),
+                questions: HashMap::new(),
+            }
+        })
+    }
+
+    /// Whether a packet that begins with a frame of kind `first`, and has so many messages, is to
+    /// be taken. A hello connects the node that has sent it, and so does a welcome.
+    pub(crate) fn admit(&self, header: &Header, first: Option<Kind>, messages: u64) -> bool {
+        let is_hello = first == Some(Kind::Hello);
+        let is_for_us = header.to.map_or(is_hello, |life| life == self.life);
+        let node = header.node;
+        let mut state = self.lock();
+        if !is_for_us || node == self.node() || state.is_over {
+            return false;
+        }
+        let mut effects = Effects::default();
+        let there = state.peers.get(&node).map(|peer| peer.there);
+        let admitted = match (there, first) {
+            (Some(Some(there)), _) if there.is_sender_of(header) => true,
+            (Some(None), Some(Kind::Hello | Kind::Welcome)) | (None, Some(Kind::Hello)) => {
+                self.establish(&mut state, header, &mut effects)
+            }
+            (Some(Some(there)), Some(Kind::Hello)) => {
+                let why = if there.life == header.life {
+                    NodeLost::Renewed
+                } else {
+                    NodeLost::AnotherLife
+                };
+                self.lose(&mut state, node, why, &mut effects);
+                self.establish(&mut state, header, &mut effects)
+            }
+            _ => false,
+        };
+        let admitted = admitted && self.arrive(&mut state, header, messages, &mut effects);
+        if admitted
+            && is_hello
+            && let Some(peer) = state.peers.get(&node)
+        {
+            peer.outbox.tell(&Frame::Plain(Kind::Welcome));
+        }
+        drop(state);
+        self.have(effects);
+        admitted
+    }
+
+    /// Connects the node that has sent this. Whether it is: the scheduler may be shut down.
+    fn establish(&self, state: &mut State<P>, header: &Header, effects: &mut Effects<P>) -> bool {
+        let (node, life) = (header.node, header.life);
+        let peer = self.peer(state, node);
+        peer.outbox.is_for(life);
+        peer.there = Some(There::of(header));
+        let link = Link {
+            outbox: Arc::clone(&peer.outbox),
+            codec: Arc::clone(&self.codec),
+            client: self.client.clone(),
+            report: Arc::clone(&self.report),
+        };
+        match self.scheduler.connect(node, link) {
+            Ok(before) => effects.routes.extend(before),
+            Err(_) => {
+                self.lose(state, node, NodeLost::Over, effects);
+                return false;
+            }
+        }
+        for caller in peer.callers.drain(..) {
+            let _ = caller.send(Ok(life));
+        }
+        effects.news.push(Incident::Connected { node, life });
+        true
+    }
+
+    /// Whether the packet is the next one of its link that comes.
+    fn arrive(
+        &self,
+        state: &mut State<P>,
+        header: &Header,
+        messages: u64,
+        effects: &mut Effects<P>,
+    ) -> bool {
+        let Some(peer) = state.peers.get_mut(&header.node) else {
+            return false;
+        };
+        let Some(there) = &mut peer.there else {
+            return false;
+        };
+        let Arrival::Next { packets, messages } = there.arrive(header, messages) else {
+            return false;
+        };
+        peer.heard = Instant::now();
+        if packets > 0 {
+            peer.resync();
+        }
+        if messages > 0 {
+            let node = header.node;
+            effects.news.push(Incident::Missed { node, messages });
+        }
+        true
+    }
+
+    /// The node is lost: all that depended on it ends.
+    pub(crate) fn lose(
+        &self,
+        state: &mut State<P>,
+        node: Node,
+        why: NodeLost,
+        effects: &mut Effects<P>,
+    ) {
+        let Some(mut peer) = state.peers.remove(&node) else {
+            return;
+        };
+        peer.outbox.stop();
+        let life = peer.there.map(|there| there.life);
+        effects.due.extend(peer.bury(why));
+        state
+            .watched
+            .retain(|_, watched| !watched.forget_node(node));
+        effects.news.push(Incident::Lost { node, life, why });
+    }
+
+    /// This node is over: says goodbye to all others, and tells all that depended on them. Returns
+    /// the outboxes, and what empties them.
+    pub(crate) fn bury_all(&self) -> Vec<(Arc<Outbox>, JoinHandle<()>)> {
+        let mut effects = Effects::default();
+        let mut outgoing = Vec::new();
+        let mut state = self.lock();
+        state.is_over = true;
+        for (_, mut peer) in state.peers.drain() {
+            peer.outbox.leave();
+            effects.due.extend(peer.bury(NodeLost::Over));
+            outgoing.push((peer.outbox, peer.outgoing));
+        }
+        for (_, watched) in state.watched.drain() {
+            watched.monitor.demonitor();
+        }
+        let ended = |(_, watch)| Due {
+            watch,
+            ended: Ended::Node(NodeLost::Over),
+        };
+        effects.due.extend(state.here.drain().map(ended));
+        drop(state);
+        self.have(effects);
+        outgoing
+    }
+
+    /// What NATS says: nobody takes the mail of that node.
+    pub(crate) fn has_no_responders(&self, node: Node) {
+        let mut effects = Effects::default();
+        let mut state = self.lock();
+        // After a failure of NATS the other node may come back later than this one.
+        let since = state.since;
+        let is_over = state.peers.get(&node).is_some_and(|peer| {
+            peer.there.is_none() || peer.heard.max(since).elapsed() >= self.limits.grace
+        });
+        if is_over {
+            self.lose(&mut state, node, NodeLost::NoResponders, &mut effects);
+        }
+        drop(state);
+        self.have(effects);
+    }
+
+    /// Shows all nodes that this one lives, and loses those that do not.
+    pub(crate) fn beat(&self) {
+        let mut effects = Effects::default();
+        let is_connected = self.is_connected();
+        // ORDERING: Relaxed; only the number matters.
+        let connects = self.client.statistics().connects.load(Ordering::Relaxed);
+        let mut state = self.lock();
+        if is_connected && connects != state.connects {
+            for _ in state.connects..connects {
+                effects.news.push(Incident::Reconnected);
+            }
+            state.connects = connects;
+            state.since = Instant::now();
+        }
+        let is_silent = |peer: &Peer<P>| peer.heard.elapsed() >= self.limits.patience;
+        let silent = state.peers.iter().filter(|(_, peer)| is_silent(peer));
+        let silent: Vec<_> = silent.map(|(&node, _)| node).collect();
+        for node in silent {
+            self.lose(&mut state, node, NodeLost::Silent, &mut effects);
+        }
+        if is_connected {
+            state.peers.values().for_each(Peer::beat);
+        }
+        drop(state);
+        self.have(effects);
+        self.send_late();
+    }
+}

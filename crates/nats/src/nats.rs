@@ -1,0 +1,194 @@
+//! The transport, as users hold it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+
+use filch_scheduler::{Node, Pid, Protocol};
+use filch_sync::{Mutex, lock};
+
+use crate::counters::Stats;
+use crate::life::Life;
+use crate::lost::{ConnectError, Ended, NodeLost};
+use crate::peer::Question;
+use crate::peers::Peers;
+use crate::remote_monitor::RemoteMonitor;
+use crate::watch::Watch;
+use crate::wire::Frame;
+
+/// Names of processes are shorter.
+const LONGEST_NAME: usize = 4096;
+
+/// The transport of one scheduler, on one node. From [`Builder::start`](crate::Builder::start).
+///
+/// Clones are the same transport. When the last one is dropped, that is a [`leave`](Self::leave)
+/// that does not wait. It ends, too, when its scheduler is shut down.
+pub struct Nats<P: Protocol>(Arc<Owner<P>>);
+
+/// Ends the transport when it is dropped.
+struct Owner<P: Protocol> {
+    peers: Arc<Peers<P>>,
+    /// Until somebody waits for it.
+    thread: Mutex<Option<JoinHandle<()>>>,
+    id: thread::ThreadId,
+}
+
+impl<P: Protocol> Drop for Owner<P> {
+    fn drop(&mut self) {
+        self.peers.leave.notify_one();
+    }
+}
+
+impl<P: Protocol> Clone for Nats<P> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<P: Protocol> Nats<P> {
+    pub(crate) fn new(peers: Arc<Peers<P>>, thread: JoinHandle<()>) -> Self {
+        Self(Arc::new(Owner {
+            peers,
+            id: thread.thread().id(),
+            thread: Mutex::new(Some(thread)),
+        }))
+    }
+
+    /// This node.
+    pub fn node(&self) -> Node {
+        self.0.peers.node()
+    }
+
+    /// The life of this node.
+    pub fn life(&self) -> Life {
+        self.0.peers.life
+    }
+
+    /// Connects this node and another, both ways: each scheduler has a route to the other one.
+    /// Returns the other's life; at once, if they are connected. Blocking, until the other node
+    /// answers, or NATS says that nobody listens there, or
+    /// [patience](crate::Builder::patience) is over. In a step, it gives the worker away meanwhile,
+    /// as [`Handle::blocking`](filch_scheduler::Handle::blocking) does.
+    ///
+    /// A node that was lost is not connected again by itself, because it may have come back in
+    /// another life: this is to be called again.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect(&self, node: Node) -> Result<Life, ConnectError> {
+        if node == self.node() {
+            return Err(ConnectError::Itself);
+        }
+        let (caller, answer) = mpsc::channel();
+        self.may_wait()?;
+        self.0.peers.call(node, caller);
+        self.wait(node, &answer)
+    }
+
+    /// The process that is [registered](filch_scheduler::Handle::register) by that name, on a node
+    /// that is connected. Blocking, until that answers or is lost; see [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn whereis(&self, node: Node, name: &str) -> Result<Option<Pid>, ConnectError> {
+        if node == self.node() {
+            return Ok(self.0.peers.scheduler.whereis(name));
+        }
+        if name.len() > LONGEST_NAME {
+            return Err(ConnectError::LongName(name.len()));
+        }
+        self.may_wait()?;
+        let (asker, answer) = mpsc::channel();
+        let mut state = self.0.peers.lock();
+        let id = state.id();
+        match state.peers.get_mut(&node) {
+            Some(peer) if peer.there.is_some() => {
+                peer.outbox.tell(&Frame::WhereIs(id, name));
+                let name = name.into();
+                peer.questions.insert(id, Question { name, asker });
+            }
+            _ => {
+                let why = NodeLost::NotConnected;
+                return Err(ConnectError::Lost { node, why });
+            }
+        }
+        drop(state);
+        self.wait(node, &answer)
+    }
+
+    /// Has the process `watcher`, of this node, told of the end of `watched`, which lives on this
+    /// or on another node: `message` makes the message that it gets. Never blocks.
+    ///
+    /// Exactly one, however the end, the loss of the node and this call race; none, if the watcher
+    /// ends before, or [`demonitor`](Self::demonitor) is in time, or `message` panics. It comes
+    /// after every message that the watched process has sent to this node and that was not lost. If
+    /// the watcher's [mailbox](filch_scheduler::Submission::mailbox) is full, it comes with a
+    /// heartbeat, when there is room.
+    ///
+    /// What is certain is that it comes: the process has ended, or its node has been lost to this
+    /// one, at the latest when [patience](crate::Builder::patience) is over. What is not is that
+    /// the process has ended: [`Ended::Node`] says no more than that it cannot be reached.
+    pub fn monitor(
+        &self,
+        watcher: Pid,
+        watched: Pid,
+        message: impl FnOnce(Ended) -> P::Message + Send + 'static,
+    ) -> RemoteMonitor {
+        let message = Box::new(message);
+        self.0.peers.monitor(watched, Watch { watcher, message })
+    }
+
+    /// Ends a monitor. Returns whether it was in time: its message is not sent, and will not be.
+    pub fn demonitor(&self, monitor: &RemoteMonitor) -> bool {
+        self.0.peers.demonitor(monitor)
+    }
+
+    /// What the transport has done so far. Its `Display` is for a person.
+    pub fn stats(&self) -> Stats {
+        self.0.peers.stats()
+    }
+
+    /// Ends the transport: sends what waits, for a second at most, tells the other nodes, and ends
+    /// all monitors. Blocking, until that is done. The scheduler goes on, without routes.
+    ///
+    /// On the transport's own thread it does not wait.
+    pub fn leave(&self) {
+        self.0.peers.leave.notify_one();
+        if self.may_wait().is_err() {
+            return;
+        }
+        let thread = lock(&self.0.thread).take();
+        if let Some(thread) = thread {
+            // If it has panicked, it has left.
+            let _ = self.0.peers.scheduler.blocking(|| thread.join());
+        }
+    }
+
+    fn may_wait(&self) -> Result<(), ConnectError> {
+        if thread::current().id() == self.0.id {
+            return Err(ConnectError::CalledFromInside);
+        }
+        Ok(())
+    }
+
+    fn wait<T>(
+        &self,
+        node: Node,
+        answer: &Receiver<Result<T, NodeLost>>,
+    ) -> Result<T, ConnectError> {
+        let answer = self.0.peers.scheduler.blocking(|| answer.recv());
+        answer
+            .unwrap_or(Err(NodeLost::Over))
+            .map_err(|why| ConnectError::Lost { node, why })
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Nats<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nats")
+            .field("node", &self.node())
+            .field("life", &self.life())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! One other node, as this one knows it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use filch_scheduler::{Node, Pid, Protocol};
+use tokio::task::JoinHandle;
+
+use crate::counters::NodeStats;
+use crate::life::Life;
+use crate::lost::{Ended, NodeLost};
+use crate::outbox::Outbox;
+use crate::watch::{Due, Watch};
+use crate::wire::{Frame, Header, Kind};
+
+/// Another node: called, or connected.
+pub(crate) struct Peer<P: Protocol> {
+    pub(crate) outbox: Arc<Outbox>,
+    /// What empties the outbox.
+    pub(crate) outgoing: JoinHandle<()>,
+    /// Once it is connected.
+    pub(crate) there: Option<There>,
+    /// When it was called, or heard of last.
+    pub(crate) heard: Instant,
+    /// The threads that wait for the connection.
+    pub(crate) callers: Vec<Sender<Result<Life, NodeLost>>>,
+    /// The processes there that processes here watch, by the number of the monitor.
+    pub(crate) watches: HashMap<u64, (Pid, Watch<P>)>,
+    /// The names that threads here ask for.
+    pub(crate) questions: HashMap<u64, Question>,
+}
+
+/// A name that was asked for, and the thread that waits for the answer.
+pub(crate) struct Question {
+    pub(crate) name: Box<str>,
+    pub(crate) asker: Sender<Result<Option<Pid>, NodeLost>>,
+}
+
+/// The other end of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct There {
+    pub(crate) life: Life,
+    /// Its number for the link.
+    pub(crate) link: u32,
+    /// How many packets, and messages, it has sent on this link, as far as is known here.
+    pub(crate) packets: u64,
+    pub(crate) messages: u64,
+}
+
+/// What a packet says about those before it.
+pub(crate) enum Arrival {
+    /// It has come before, or another one that was sent later.
+    Late,
+    /// It is the next one that comes. So many packets and messages before it do not come.
+    Next { packets: u64, messages: u64 },
+}
+
+impl There {
+    pub(crate) fn of(header: &Header) -> Self {
+        Self {
+            life: header.life,
+            link: header.link,
+            packets: 0,
+            messages: 0,
+        }
+    }
+
+    pub(crate) fn is_sender_of(&self, header: &Header) -> bool {
+        self.life == header.life && self.link == header.link
+    }
+
+    /// A packet with so many messages has come.
+    pub(crate) fn arrive(&mut self, header: &Header, messages: u64) -> Arrival {
+        if header.packets < self.packets {
+            return Arrival::Late;
+        }
+        let arrival = Arrival::Next {
+            packets: header.packets - self.packets,
+            messages: header.messages.saturating_sub(self.messages),
+        };
+        self.packets = header.packets.saturating_add(1);
+        self.messages = header.messages.saturating_add(messages);
+        arrival
+    }
+}
+
+impl<P: Protocol> Peer<P> {
+    /// Packets were lost, of one side or the other: says again what the node must know, and asks it
+    /// for the same.
+    pub(crate) fn resync(&self) {
+        self.outbox.tell(&Frame::Plain(Kind::Resync));
+        self.say_again();
+    }
+
+    /// Says again what the node must know. What it knows already does no harm.
+    pub(crate) fn say_again(&self) {
+        for (&id, &(pid, _)) in &self.watches {
+            self.outbox.tell(&Frame::Watch(id, pid));
+        }
+        for (&id, question) in &self.questions {
+            self.outbox.tell(&Frame::WhereIs(id, &question.name));
+        }
+    }
+
+    /// Shows that this node lives; or calls the other one, again.
+    pub(crate) fn beat(&self) {
+        let kind = if self.there.is_some() {
+            Kind::Pulse
+        } else {
+            Kind::Hello
+        };
+        self.outbox.tell(&Frame::Plain(kind));
+    }
+
+    /// It is lost: tells all that wait for it, and returns what those are told that watch there.
+    pub(crate) fn bury(&mut self, why: NodeLost) -> impl Iterator<Item = Due<P>> {
+        for caller in self.callers.drain(..) {
+            let _ = caller.send(Err(why));
+        }
+        for (_, question) in self.questions.drain() {
+            let _ = question.asker.send(Err(why));
+        }
+        self.watches.drain().map(move |(_, (_, watch))| Due {
+            watch,
+            ended: Ended::Node(why),
+        })
+    }
+
+    pub(crate) fn stats(&self, node: Node) -> NodeStats {
+        NodeStats {
+            node,
+            life: self.there.map(|there| there.life),
+            waiting: self.outbox.waiting(),
+            monitors: self.watches.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arrival, There};
+    use crate::life::Life;
+    use crate::wire::Header;
+    use filch_scheduler::Node;
+
+    fn header(packets: u64, messages: u64) -> Header {
+        Header {
+            to: None,
+            node: Node(1),
+            life: Life::begin(),
+            link: 1,
+            packets,
+            messages,
+        }
+    }
+
+    #[test]
+    fn gaps_are_seen_and_what_is_late_is_known() {
+        let mut there = There::of(&header(0, 0));
+        let mut arrive = |packets, before, messages| {
+            let header = header(packets, before);
+            match there.arrive(&header, messages) {
+                Arrival::Late => None,
+                Arrival::Next { packets, messages } => Some((packets, messages)),
+            }
+        };
+        assert_eq!(arrive(0, 0, 3), Some((0, 0)));
+        assert_eq!(arrive(1, 3, 0), Some((0, 0)));
+        assert_eq!(arrive(1, 3, 0), None, "the same once more");
+        assert_eq!(arrive(4, 10, 1), Some((2, 7)));
+        assert_eq!(arrive(3, 9, 1), None);
+        // A number that no sender comes to.
+        assert_eq!(arrive(u64::MAX, 11, u64::MAX), Some((u64::MAX - 5, 0)));
+    }
+}

@@ -1,0 +1,174 @@
+//! The other nodes, as this one knows them, and what it needs to reach them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use async_nats::connection::State as Connection;
+use async_nats::{Client, Subject};
+use filch_scheduler::{Handle, Node, Pid, Protocol, Receiver, SendError, Undelivered};
+use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::{Mutex, MutexGuard, lock};
+use tokio::sync::Notify;
+
+use crate::codec::AnyCodec;
+use crate::counters::{Count, Stats};
+use crate::life::Life;
+use crate::peer::Peer;
+use crate::report::{Incident, Report};
+use crate::watch::{Due, Watch};
+use crate::watched::Watched;
+
+/// How long, and how much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) room: usize,
+    pub(crate) heartbeat: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) grace: Duration,
+}
+
+/// What this node knows of others, and what it needs to reach them.
+pub(crate) struct Peers<P: Protocol> {
+    pub(crate) scheduler: Handle<P>,
+    pub(crate) codec: Arc<dyn AnyCodec<P::Message>>,
+    pub(crate) client: Client,
+    pub(crate) runtime: tokio::runtime::Handle,
+    pub(crate) report: Arc<Report>,
+    pub(crate) prefix: Box<str>,
+    pub(crate) life: Life,
+    pub(crate) limits: Limits,
+    /// The process of the scheduler that hears of ends there.
+    pub(crate) watcher: OnceLock<Pid>,
+    pub(crate) state: Mutex<State<P>>,
+    /// Messages of monitors for which the watcher's mailbox had no room.
+    pub(crate) late: Mutex<Vec<(Pid, P::Message)>>,
+    /// The transport is to end.
+    pub(crate) leave: Notify,
+}
+
+/// What changes. No user's code runs under its lock.
+pub(crate) struct State<P: Protocol> {
+    pub(crate) peers: HashMap<Node, Peer<P>>,
+    /// The processes here that are watched, from elsewhere or from here.
+    pub(crate) watched: HashMap<Pid, Watched>,
+    /// The monitors of processes here.
+    pub(crate) here: HashMap<u64, Watch<P>>,
+    /// For the next monitor or question.
+    pub(crate) next_id: u64,
+    pub(crate) next_link: u32,
+    /// How often NATS has been connected, and since when it is.
+    pub(crate) connects: u64,
+    pub(crate) since: Instant,
+    /// Nothing more begins.
+    pub(crate) is_over: bool,
+}
+
+impl<P: Protocol> State<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            peers: HashMap::new(),
+            watched: HashMap::new(),
+            here: HashMap::new(),
+            next_id: 0,
+            next_link: 0,
+            connects: 1,
+            since: Instant::now(),
+            is_over: false,
+        }
+    }
+
+    pub(crate) fn id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+}
+
+/// What is to be done without the lock: it calls user code.
+pub(crate) struct Effects<P: Protocol> {
+    pub(crate) due: Vec<Due<P>>,
+    pub(crate) news: Vec<Incident<'static>>,
+    pub(crate) routes: Vec<Arc<dyn Receiver<P>>>,
+}
+
+impl<P: Protocol> Default for Effects<P> {
+    fn default() -> Self {
+        Self {
+            due: Vec::new(),
+            news: Vec::new(),
+            routes: Vec::new(),
+        }
+    }
+}
+
+impl<P: Protocol> Peers<P> {
+    pub(crate) fn node(&self) -> Node {
+        self.scheduler.node()
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.client.connection_state() == Connection::Connected
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<P>> {
+        lock(&self.state)
+    }
+
+    /// Where a node's mail goes.
+    pub(crate) fn mail(&self, node: Node) -> Subject {
+        format!("{}.node.{}", self.prefix, node.0).into()
+    }
+
+    /// Where NATS says that nobody takes the mail of `node`, which this node has sent.
+    pub(crate) fn nobody(&self, node: &str) -> Subject {
+        format!("{}.nobody.{}.{node}", self.prefix, self.node().0).into()
+    }
+
+    /// Does what had to wait until the lock was free.
+    pub(crate) fn have(&self, effects: Effects<P>) {
+        for incident in &effects.news {
+            self.report.tell(incident);
+        }
+        for Due { watch, ended } in effects.due {
+            match catch_panic(|| (watch.message)(ended)) {
+                Ok(message) => {
+                    self.report.counters.add(Count::Ended, 1);
+                    self.send_ended(watch.watcher, message);
+                }
+                Err(panic) => self.report.tell(&Incident::Panicked(&panic)),
+            }
+        }
+        effects.routes.into_iter().for_each(drop_contained);
+    }
+
+    /// Sends the message of a monitor. A mailbox that is full gets it later.
+    fn send_ended(&self, to: Pid, message: P::Message) {
+        match self.scheduler.send(to, message) {
+            Ok(()) => {}
+            Err(SendError {
+                reason: Undelivered::Full { .. },
+                message,
+                ..
+            }) => lock(&self.late).push((to, message)),
+            Err(refused) => drop_contained(refused),
+        }
+    }
+
+    /// Sends those that a full mailbox has refused, again.
+    pub(crate) fn send_late(&self) {
+        let late = std::mem::take(&mut *lock(&self.late));
+        for (to, message) in late {
+            self.send_ended(to, message);
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let state = self.lock();
+        let nodes = state.peers.iter().map(|(&node, peer)| peer.stats(node));
+        let mut nodes: Vec<_> = nodes.collect();
+        drop(state);
+        nodes.sort_by_key(|stats| stats.node);
+        let counters = &self.report.counters;
+        counters.stats(self.node(), self.life, self.is_connected(), nodes)
+    }
+}

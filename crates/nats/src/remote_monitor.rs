@@ -1,0 +1,167 @@
+//! Monitors of processes on other nodes.
+//!
+//! The watcher's node keeps what is to be done, in the map of the node that it is about. It is done
+//! by whatever takes it out of there: the news of the end, or the loss of the node. The watched
+//! process's node watches it, too, by a process of its own, and sends the news behind the messages.
+
+use std::collections::hash_map::Entry;
+
+use filch_scheduler::{Down, ExitReason, Node, Pid, Protocol};
+
+use crate::lost::{Ended, NodeLost};
+use crate::peers::{Effects, Peers, State};
+use crate::watch::{Due, Watch};
+use crate::watched::{By, Watched};
+use crate::wire::Frame;
+
+/// One process watching another, perhaps on another node. Dropping it changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RemoteMonitor {
+    watcher: Pid,
+    watched: Pid,
+    id: u64,
+}
+
+impl RemoteMonitor {
+    /// The process that is told.
+    pub fn watcher(&self) -> Pid {
+        self.watcher
+    }
+
+    /// The process that is watched.
+    pub fn watched(&self) -> Pid {
+        self.watched
+    }
+}
+
+impl<P: Protocol> Peers<P> {
+    pub(crate) fn monitor(&self, watched: Pid, watch: Watch<P>) -> RemoteMonitor {
+        let mut effects = Effects::default();
+        let mut state = self.lock();
+        let id = state.id();
+        let watcher = watch.watcher;
+        let mut lost = |watch, why| {
+            let ended = Ended::Node(why);
+            effects.due.push(Due { watch, ended });
+        };
+        if state.is_over {
+            lost(watch, NodeLost::Over);
+        } else if watched.node() == self.node() {
+            state.here.insert(id, watch);
+            self.watch(&mut state, watched, By::Here(id));
+        } else {
+            match state.peers.get_mut(&watched.node()) {
+                Some(peer) if peer.there.is_some() => {
+                    peer.outbox.tell(&Frame::Watch(id, watched));
+                    peer.watches.insert(id, (watched, watch));
+                }
+                _ => lost(watch, NodeLost::NotConnected),
+            }
+        }
+        drop(state);
+        self.have(effects);
+        RemoteMonitor {
+            watcher,
+            watched,
+            id,
+        }
+    }
+
+    pub(crate) fn demonitor(&self, monitor: &RemoteMonitor) -> bool {
+        let RemoteMonitor { watched, id, .. } = *monitor;
+        let mut state = self.lock();
+        let watch = if watched.node() == self.node() {
+            Self::unwatch(&mut state, watched, By::Here(id));
+            state.here.remove(&id)
+        } else {
+            let peer = state.peers.get_mut(&watched.node());
+            peer.and_then(|peer| {
+                let (_, watch) = peer.watches.remove(&id)?;
+                peer.outbox.tell(&Frame::Unwatch(id, watched));
+                Some(watch)
+            })
+        };
+        // Its closure is the user's, and dropped without the lock.
+        drop(state);
+        watch.is_some()
+    }
+
+    /// Has the watcher process told of the end of `pid`, if it is not already.
+    fn watch(&self, state: &mut State<P>, pid: Pid, by: By) {
+        let Some(&watcher) = self.watcher.get() else {
+            return;
+        };
+        match state.watched.entry(pid) {
+            Entry::Occupied(mut watched) => {
+                let all = &mut watched.get_mut().by;
+                if !all.contains(&by) {
+                    all.push(by);
+                }
+            }
+            Entry::Vacant(place) => {
+                // It may have ended: then the watcher is told that. It waits for the lock.
+                let monitor = self.scheduler.monitor(watcher, pid);
+                let by = vec![by];
+                place.insert(Watched { monitor, by });
+            }
+        }
+    }
+
+    fn unwatch(state: &mut State<P>, pid: Pid, by: By) {
+        if let Some(watched) = state.watched.get_mut(&pid)
+            && watched.forget(|other| other == by)
+        {
+            state.watched.remove(&pid);
+        }
+    }
+
+    /// A node wants to hear of the end of a process here.
+    pub(crate) fn watch_for(&self, node: Node, id: u64, pid: Pid) {
+        let mut state = self.lock();
+        if state.peers.contains_key(&node) {
+            self.watch(&mut state, pid, By::Node(node, id));
+        }
+    }
+
+    /// No longer.
+    pub(crate) fn unwatch_for(&self, node: Node, id: u64, pid: Pid) {
+        Self::unwatch(&mut self.lock(), pid, By::Node(node, id));
+    }
+
+    /// A process of this node is over: all that watch it are told.
+    pub(crate) fn down(&self, down: Down) {
+        let mut effects = Effects::default();
+        let mut state = self.lock();
+        let watched = state.watched.remove(&down.pid);
+        for by in watched.into_iter().flat_map(|watched| watched.by) {
+            match by {
+                By::Here(id) => {
+                    let ended = Ended::Process(down.reason.clone());
+                    let watch = state.here.remove(&id);
+                    effects.due.extend(watch.map(|watch| Due { watch, ended }));
+                }
+                By::Node(node, id) => {
+                    if let Some(peer) = state.peers.get(&node) {
+                        peer.outbox.tell(&Frame::Ended(id, down.reason.clone()));
+                    }
+                }
+            }
+        }
+        drop(state);
+        self.have(effects);
+    }
+
+    /// A process of that node is over, it says.
+    pub(crate) fn has_ended(&self, node: Node, id: u64, reason: ExitReason) {
+        let mut effects = Effects::default();
+        let mut state = self.lock();
+        let peer = state.peers.get_mut(&node);
+        // It may have been said before, or be wanted no longer.
+        if let Some((_, watch)) = peer.and_then(|peer| peer.watches.remove(&id)) {
+            let ended = Ended::Process(reason);
+            effects.due.push(Due { watch, ended });
+        }
+        drop(state);
+        self.have(effects);
+    }
+}

@@ -1,0 +1,232 @@
+//! A packet: a header, and frames.
+
+use filch_scheduler::Node;
+
+use crate::life::Life;
+use crate::wire::frame::{self, Frame, Kind};
+use crate::wire::garbage::{Garbage, take};
+
+/// Of these packets.
+const VERSION: u8 = 1;
+
+/// The bytes of a header.
+pub(crate) const HEADER: usize = 1 + 8 + 4 + 8 + 4 + 8 + 8;
+
+/// Who sends a packet to whom, and what came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The life that it is for; none if the sender does not know it yet.
+    pub(crate) to: Option<Life>,
+    /// The sender's node.
+    pub(crate) node: Node,
+    /// The sender's life.
+    pub(crate) life: Life,
+    /// The sender's number for this link: each has another one, in one life.
+    pub(crate) link: u32,
+    /// How many packets went before this one on this link.
+    pub(crate) packets: u64,
+    /// How many messages went before this packet on this link.
+    pub(crate) messages: u64,
+}
+
+impl Header {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&self.to.map_or(0, Life::to_bits).to_le_bytes());
+        bytes.extend_from_slice(&self.node.0.to_le_bytes());
+        bytes.extend_from_slice(&self.life.to_bits().to_le_bytes());
+        bytes.extend_from_slice(&self.link.to_le_bytes());
+        bytes.extend_from_slice(&self.packets.to_le_bytes());
+        bytes.extend_from_slice(&self.messages.to_le_bytes());
+    }
+}
+
+/// Splits a packet into its header and its frames.
+///
+/// # Errors
+/// It is no packet.
+pub(crate) fn read(packet: &[u8]) -> Result<(Header, Frames<'_>), Garbage> {
+    let mut rest = packet;
+    let version = u8::from_le_bytes(take(&mut rest)?);
+    if version != VERSION {
+        return Err(Garbage::Version(version));
+    }
+    let header = Header {
+        to: Life::from_bits(u64::from_le_bytes(take(&mut rest)?)),
+        node: Node(u32::from_le_bytes(take(&mut rest)?)),
+        life: Life::from_bits(u64::from_le_bytes(take(&mut rest)?)).ok_or(Garbage::Malformed)?,
+        link: u32::from_le_bytes(take(&mut rest)?),
+        packets: u64::from_le_bytes(take(&mut rest)?),
+        messages: u64::from_le_bytes(take(&mut rest)?),
+    };
+    Ok((header, Frames { rest }))
+}
+
+/// The frames of a packet. After an error there are no more.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames<'a> {
+    rest: &'a [u8],
+}
+
+impl Frames<'_> {
+    /// The kind of the next frame, if there is one of a known kind.
+    pub(crate) fn next_kind(&self) -> Option<Kind> {
+        self.rest.first().copied().and_then(Kind::of)
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<Frame<'a>, Garbage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let frame = frame::read(&mut self.rest);
+        if frame.is_err() {
+            self.rest = &[];
+        }
+        Some(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEADER, Header, read};
+    use crate::life::Life;
+    use crate::wire::{Frame, Garbage, Kind};
+    use filch_scheduler::{ExitReason, Node, Pid};
+    use proptest::collection::vec;
+    use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+
+    fn header() -> impl Strategy<Value = Header> {
+        let numbers = any::<(u64, u32, u64, u32, u64, u64)>();
+        numbers.prop_map(|(to, node, life, link, packets, messages)| Header {
+            to: Life::from_bits(to),
+            node: Node(node),
+            life: Life::from_bits(life | 1).unwrap(),
+            link,
+            packets,
+            messages,
+        })
+    }
+
+    /// What an owned frame is made of.
+    #[derive(Clone, Debug)]
+    enum Made {
+        Message(u128, Vec<u8>),
+        Plain(Kind),
+        Watch(u64, u128),
+        Unwatch(u64, u128),
+        Ended(u64, ExitReason),
+        WhereIs(u64, String),
+        Here(u64, Option<u128>),
+    }
+
+    impl Made {
+        fn frame(&self) -> Frame<'_> {
+            match self {
+                Self::Message(to, bytes) => Frame::Message {
+                    to: Pid::from_bits(*to),
+                    bytes,
+                },
+                Self::Plain(kind) => Frame::Plain(*kind),
+                Self::Watch(id, pid) => Frame::Watch(*id, Pid::from_bits(*pid)),
+                Self::Unwatch(id, pid) => Frame::Unwatch(*id, Pid::from_bits(*pid)),
+                Self::Ended(id, reason) => Frame::Ended(*id, reason.clone()),
+                Self::WhereIs(id, name) => Frame::WhereIs(*id, name),
+                Self::Here(id, pid) => Frame::Here(*id, pid.map(Pid::from_bits)),
+            }
+        }
+    }
+
+    fn made() -> impl Strategy<Value = Made> {
+        let plain = [
+            Kind::Hello,
+            Kind::Welcome,
+            Kind::Pulse,
+            Kind::Leaving,
+            Kind::Resync,
+        ];
+        let text = "[ -~]{0,9}";
+        let reason = prop_oneof![
+            Just(ExitReason::Done),
+            Just(ExitReason::WaitsForNothing),
+            Just(ExitReason::Terminated),
+            Just(ExitReason::ShutDown),
+            Just(ExitReason::NoProcess),
+            text.prop_map(|text| ExitReason::Failed(text.as_str().into())),
+            text.prop_map(|text| ExitReason::Panicked(text.as_str().into())),
+            text.prop_map(|text| ExitReason::NotStarted(text.as_str().into())),
+        ];
+        let linked =
+            (any::<u128>(), reason.clone()).prop_map(|(origin, reason)| ExitReason::Linked {
+                origin: Pid::from_bits(origin),
+                reason: reason.into(),
+            });
+        prop_oneof![
+            (any::<u128>(), vec(any::<u8>(), 0..20)).prop_map(|(to, all)| Made::Message(to, all)),
+            proptest::sample::select(plain.to_vec()).prop_map(Made::Plain),
+            any::<(u64, u128)>().prop_map(|(id, pid)| Made::Watch(id, pid)),
+            any::<(u64, u128)>().prop_map(|(id, pid)| Made::Unwatch(id, pid)),
+            (any::<u64>(), prop_oneof![reason, linked]).prop_map(|(id, r)| Made::Ended(id, r)),
+            (any::<u64>(), text).prop_map(|(id, name)| Made::WhereIs(id, name)),
+            any::<(u64, Option<u128>)>().prop_map(|(id, pid)| Made::Here(id, pid)),
+        ]
+    }
+
+    proptest! {
+        /// Invariants: what is put is read, in order; a packet that is cut, wherever, is garbage at
+        /// the cut and not before.
+        #[test]
+        fn what_is_put_is_read(
+            header in header(),
+            made in vec(made(), 0..5),
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let mut bytes = Vec::new();
+            header.put(&mut bytes);
+            let mut ends = vec![bytes.len()];
+            for made in &made {
+                made.frame().put(&mut bytes);
+                ends.push(bytes.len());
+            }
+            let (read_header, frames) = read(&bytes).unwrap();
+            assert_eq!(read_header, header);
+            let frames: Vec<_> = frames.map(Result::unwrap).collect();
+            assert_eq!(frames, made.iter().map(Made::frame).collect::<Vec<_>>());
+
+            let cut = cut.index(bytes.len());
+            match read(&bytes[..cut]) {
+                Err(garbage) => assert!(cut < HEADER && garbage == Garbage::Short),
+                Ok((_, frames)) => {
+                    let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
+                    let results: Vec<_> = frames.collect();
+                    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), whole);
+                    assert_eq!(results.len() > whole, !ends.contains(&cut));
+                }
+            }
+        }
+
+        /// A failure: a panic, or frames without end.
+        #[test]
+        fn bytes_may_be_anything(
+            header in header(),
+            kind in 0..16_u8,
+            length in prop_oneof![0..40_u32, any::<u32>()],
+            rest in vec(any::<u8>(), 0..60),
+            is_headed in any::<bool>(),
+        ) {
+            let mut bytes = Vec::new();
+            if is_headed {
+                header.put(&mut bytes);
+                bytes.push(kind);
+                bytes.extend_from_slice(&length.to_le_bytes());
+            }
+            bytes.extend_from_slice(&rest);
+            if let Ok((_, frames)) = read(&bytes) {
+                assert!(frames.count() <= bytes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What the nodes of these tests talk about.
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use filch_nats::{Builder, Codec, Ended, Incident, Life, Nats, NodeLost};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, StepOutput,
+};
+
+use crate::server::Server;
+
+pub(crate) enum Test {}
+
+impl Protocol for Test {
+    type Input = ();
+    type Message = Note;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+/// What processes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    Number(u64),
+    /// Send the number to that process.
+    Echo(u64, Pid),
+    Text(String),
+    /// End, well or not.
+    Done,
+    Fail,
+    /// How a process has ended that was watched, by the number that the test gave it.
+    Ended(u64, Ended),
+    /// What cannot be encoded, what cannot be decoded, and what panics then.
+    Unencodable,
+    Undecodable,
+    Panicking,
+}
+
+/// All but [`Note::Ended`], which never travels.
+pub(crate) struct Notes;
+
+impl Codec<Note> for Notes {
+    type Error = io::Error;
+
+    fn encode(&self, note: &Note, bytes: &mut Vec<u8>) -> io::Result<()> {
+        match note {
+            Note::Number(number) => {
+                bytes.push(0);
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
+            Note::Echo(number, to) => {
+                bytes.push(1);
+                bytes.extend_from_slice(&number.to_le_bytes());
+                bytes.extend_from_slice(&to.to_bits().to_le_bytes());
+            }
+            Note::Text(text) => {
+                bytes.push(2);
+                bytes.extend_from_slice(text.as_bytes());
+            }
+            Note::Done => bytes.push(3),
+            Note::Fail => bytes.push(4),
+            Note::Undecodable => bytes.push(5),
+            Note::Panicking => bytes.push(6),
+            Note::Ended(..) | Note::Unencodable => {
+                return Err(io::Error::other("that does not travel"));
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> io::Result<Note> {
+        let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
+        match bytes {
+            [0, rest @ ..] => number(rest).map(Note::Number).map_err(io::Error::other),
+            [1, rest @ ..] if rest.len() == 24 => {
+                let to = rest[8..].try_into().map(u128::from_le_bytes);
+                let to = to.map_err(io::Error::other)?;
+                let number = number(&rest[..8]).map_err(io::Error::other)?;
+                Ok(Note::Echo(number, Pid::from_bits(to)))
+            }
+            [2, text @ ..] => Ok(Note::Text(String::from_utf8_lossy(text).into_owned())),
+            [3] => Ok(Note::Done),
+            [4] => Ok(Note::Fail),
+            [6] => panic!("the codec panics"),
+            _ => Err(io::Error::other("that is no note")),
+        }
+    }
+}
+
+/// Passes on to the test what it is sent.
+struct Forward(Sender<Note>);
+
+impl Process<Test> for Forward {
+    fn init(&mut self, _: &Context<'_, Test>, _: &str, (): ()) -> Result<(), InitError<Test>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Test>,
+        events: Events<'_, Test>,
+        out: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        for event in events {
+            match event {
+                Event::Message(Note::Done) | Event::Cancel(_) => out.done(()),
+                Event::Message(Note::Fail) => return Err("it was told to".to_owned()),
+                Event::Message(Note::Echo(number, to)) => {
+                    // One that cannot be reached any more does not miss it.
+                    let _ = context.send(to, Note::Number(number));
+                }
+                Event::Message(note) => {
+                    // The test may have seen enough.
+                    let _ = self.0.send(note);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is told of by a transport, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    Connected(Node, Life),
+    Lost(Node, NodeLost),
+    Reconnected,
+    Other,
+}
+
+/// A node: a scheduler, and its transport. The transport is dropped first.
+pub(crate) struct TestNode {
+    pub(crate) nats: Nats<Test>,
+    pub(crate) scheduler: Scheduler<Test>,
+    pub(crate) news: Receiver<News>,
+}
+
+pub(crate) const FOREVER: Duration = Duration::from_secs(3600);
+pub(crate) const OFTEN: Duration = Duration::from_millis(20);
+
+impl TestNode {
+    /// A node that does not lose others for their silence.
+    pub(crate) fn new(node: u32, server: &Server) -> Self {
+        Self::with(node, server, |builder| builder)
+    }
+
+    pub(crate) fn with(
+        node: u32,
+        server: &Server,
+        set: impl FnOnce(Builder<Test>) -> Builder<Test>,
+    ) -> Self {
+        Self::at(node, &server.address(), set)
+    }
+
+    pub(crate) fn at(
+        node: u32,
+        server: &str,
+        set: impl FnOnce(Builder<Test>) -> Builder<Test>,
+    ) -> Self {
+        let scheduler = scheduler(node);
+        let (teller, news) = mpsc::channel();
+        let builder = Nats::builder(Notes)
+            .heartbeat(OFTEN)
+            .patience(FOREVER)
+            .grace(FOREVER)
+            .on_incident(move |incident| {
+                let _ = teller.send(match incident {
+                    Incident::Connected { node, life } => News::Connected(*node, *life),
+                    Incident::Lost { node, why, .. } => News::Lost(*node, *why),
+                    Incident::Reconnected => News::Reconnected,
+                    _ => News::Other,
+                });
+            });
+        let nats = set(builder).start(&scheduler, server).unwrap();
+        Self {
+            nats,
+            scheduler,
+            news,
+        }
+    }
+
+    /// A process that passes on what it is sent.
+    pub(crate) fn forward(&self) -> (Pid, Receiver<Note>) {
+        let (sender, notes) = mpsc::channel();
+        let process = self.scheduler.submit(Forward(sender), "run", ()).unwrap();
+        (process.pid(), notes)
+    }
+
+    /// Waits for that news.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, wanted: News) {
+        while next(&self.news) != wanted {}
+    }
+
+    /// Monitors a process; the watcher is told of the end with that number.
+    pub(crate) fn monitor(&self, watcher: Pid, watched: Pid, number: u64) {
+        let message = move |ended| Note::Ended(number, ended);
+        self.nats.monitor(watcher, watched, message);
+    }
+}
+
+pub(crate) fn scheduler(node: u32) -> Scheduler<Test> {
+    let builder = Scheduler::builder().workers(1).node(Node(node));
+    builder.build().unwrap()
+}
+
+/// Two nodes that are connected.
+pub(crate) fn two(server: &Server) -> (TestNode, TestNode) {
+    let (here, there) = (TestNode::new(1, server), TestNode::new(2, server));
+    assert_eq!(here.nats.connect(Node(2)), Ok(there.nats.life()));
+    (here, there)
+}
+
+/// The next thing that comes. What does not come in a minute does not come.
+#[track_caller]
+pub(crate) fn next<T>(things: &Receiver<T>) -> T {
+    let thing = things.recv_timeout(Duration::from_secs(60));
+    thing.expect("something that comes")
+}
+
+/// Looks until there is something, for a minute at most: numbers give no sign when they change.
+#[track_caller]
+pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        thread::yield_now();
+    }
+}
+
+/// Tells the test of each message, and then waits until it may go on.
+pub(crate) struct Slow {
+    pub(crate) may_go: Receiver<()>,
+    pub(crate) sender: Sender<Note>,
+}
+
+impl Process<Test> for Slow {
+    fn init(&mut self, _: &Context<'_, Test>, _: &str, (): ()) -> Result<(), InitError<Test>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Test>,
+        events: Events<'_, Test>,
+        _: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Message(note) = event {
+                let _ = self.sender.send(note);
+                // No more to wait for: then it does not wait.
+                let _ = context.blocking(|| self.may_go.recv());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The server of NATS is not there for a while.
+
+use std::time::Duration;
+
+use filch_nats::{Ended, NodeLost};
+use filch_scheduler::{Node, Undelivered};
+
+use crate::common::{News, Note, TestNode, next, two};
+use crate::server::Server;
+
+/// Two hours of patience: the link outlives the server. A failure: a message that was taken is
+/// neither delivered nor counted as missed; or it comes twice, or out of order.
+#[test]
+fn messages_go_on_when_the_server_is_back() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (pid, notes) = there.forward();
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..2 {
+        for _ in 0..1000 {
+            here.scheduler.send(pid, Note::Number(taken)).unwrap();
+            taken += 1;
+        }
+        server.stop();
+        loop {
+            match here.scheduler.send(pid, Note::Number(taken)) {
+                Ok(()) => taken += 1,
+                Err(back) if back.reason == Undelivered::NoRoute => break refused += 1,
+                Err(back) => assert!(matches!(back.reason, Undelivered::Backlog { .. })),
+            }
+        }
+        server.start_again();
+        here.wait_for(News::Reconnected);
+        there.wait_for(News::Reconnected);
+        // Each is asked again for what was lost on the way: so both hear each other.
+        assert_eq!(here.nats.whereis(Node(2), "nobody"), Ok(None));
+        assert_eq!(there.nats.whereis(Node(1), "nobody"), Ok(None));
+    }
+    here.scheduler
+        .send(pid, Note::Text("last".to_owned()))
+        .unwrap();
+    let mut numbers = Vec::new();
+    while let Note::Number(number) = next(&notes) {
+        numbers.push(number);
+    }
+    assert!(numbers.is_sorted_by(|one, next| one < next));
+    let (sent, received) = (here.nats.stats(), there.nats.stats());
+    assert_eq!((sent.sent, sent.dropped), (taken + 1, 0), "{sent}");
+    assert_eq!(
+        (sent.no_route, sent.reconnects, sent.nodes_lost),
+        (refused, 2, 0),
+        "{sent}"
+    );
+    assert_eq!(received.delivered, numbers.len() as u64 + 1, "{received}");
+    assert_eq!(
+        received.delivered + received.missed,
+        sent.sent,
+        "{received}"
+    );
+    assert_eq!(
+        (received.reconnects, received.nodes_lost),
+        (2, 0),
+        "{received}"
+    );
+}
+
+/// A failure: a monitor that waits for as long as the server is away.
+#[test]
+fn monitors_do_not_wait_for_the_server_to_come_back() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let patience = Duration::from_millis(300);
+    let here = TestNode::with(1, &server, |builder| builder.patience(patience));
+    let there = TestNode::new(2, &server);
+    here.nats.connect(Node(2)).unwrap();
+    let ((one, at_one), (other, at_other)) = (here.forward(), there.forward());
+    for number in 0..10 {
+        here.monitor(one, other, number);
+        there.monitor(other, one, number);
+    }
+    server.stop();
+    here.wait_for(News::Lost(Node(2), NodeLost::Silent));
+    told_once(
+        &at_one,
+        &|note| here.scheduler.send(one, note).unwrap(),
+        NodeLost::Silent,
+    );
+    let refused = here.scheduler.send(other, Note::Number(1)).unwrap_err();
+    assert_eq!(refused.reason, Undelivered::NoRoute);
+
+    // The other one is more patient, and learns it by the new connection.
+    server.start_again();
+    here.wait_for(News::Reconnected);
+    there.wait_for(News::Reconnected);
+    while here.nats.connect(Node(2)).is_err() {}
+    there.wait_for(News::Lost(Node(1), NodeLost::Renewed));
+    told_once(
+        &at_other,
+        &|note| there.scheduler.send(other, note).unwrap(),
+        NodeLost::Renewed,
+    );
+    here.scheduler.send(other, Note::Echo(5, one)).unwrap();
+    assert_eq!(next(&at_one), Note::Number(5));
+}
+
+/// Ten monitors are told, each once: what is sent to the watcher then comes behind.
+#[track_caller]
+fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: NodeLost) {
+    let mut told: Vec<_> = (0..10).map(|_| next(notes)).collect();
+    told.sort_by_key(|note| match note {
+        Note::Ended(number, _) => *number,
+        other => panic!("{other:?}"),
+    });
+    let ended = |number| Note::Ended(number, Ended::Node(why));
+    assert_eq!(told, (0..10).map(ended).collect::<Vec<_>>());
+    send(Note::Text("last".to_owned()));
+    assert_eq!(next(notes), Note::Text("last".to_owned()));
+}

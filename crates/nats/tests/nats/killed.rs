@@ -1,0 +1,87 @@
+//! A program is killed in the middle.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use filch_nats::{Ended, NodeLost};
+use filch_scheduler::{Node, Undelivered};
+
+use crate::common::{News, Note, TestNode, eventually, next};
+use crate::other_program::OtherProgram;
+use crate::server::Server;
+
+const MONITORS: u64 = 50;
+
+/// A failure: a message that was taken is not accounted for; an answer comes out of order; or a
+/// monitor is told twice, or never.
+#[test]
+fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut there = OtherProgram::start(&server);
+    let here = TestNode::with(1, &server, |builder| builder.grace(Duration::ZERO));
+    here.nats.connect(Node(2)).unwrap();
+    let found = here.nats.whereis(Node(2), "forward").unwrap();
+    assert_eq!(found, Some(there.pid));
+    let (watcher, told) = here.forward();
+    for number in 0..MONITORS {
+        here.monitor(watcher, there.pid, number);
+    }
+    let (one, answers) = here.forward();
+    let (mut taken, mut full) = (0_u64, 0_u64);
+    let mut answered = 0;
+    let mut is_killed = false;
+    // It is cut off when a message comes back.
+    loop {
+        match here.scheduler.send(there.pid, Note::Echo(taken, one)) {
+            Ok(()) => taken += 1,
+            Err(back) if back.reason == Undelivered::NoRoute => {
+                assert_eq!(back.message, Note::Echo(taken, one));
+                break;
+            }
+            Err(back) => {
+                assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}");
+                full += 1;
+            }
+        }
+        while let Ok(note) = answers.try_recv() {
+            assert_eq!(note, Note::Number(answered));
+            answered += 1;
+        }
+        if answered > 1000 && !is_killed {
+            there.kill();
+            is_killed = true;
+        }
+    }
+    here.wait_for(News::Lost(Node(2), NodeLost::NoResponders));
+    for note in answers.try_iter() {
+        assert_eq!(note, Note::Number(answered));
+        answered += 1;
+    }
+    let mut numbers = HashSet::new();
+    for _ in 0..MONITORS {
+        match next(&told) {
+            Note::Ended(number, Ended::Node(NodeLost::NoResponders)) => {
+                assert!(numbers.insert(number), "{number} was told twice");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    here.scheduler
+        .send(watcher, Note::Text("last".to_owned()))
+        .unwrap();
+    assert_eq!(next(&told), Note::Text("last".to_owned()));
+    // What waited is dropped by the transport's thread, in its time.
+    let stats = eventually("all to be counted", || {
+        Some(here.nats.stats()).filter(|stats| stats.sent + stats.dropped >= taken)
+    });
+    assert_eq!(stats.sent + stats.dropped, taken, "{stats}");
+    assert_eq!((stats.no_route, stats.backlog), (1, full), "{stats}");
+    assert_eq!(stats.delivered + stats.missed, stats.delivered, "{stats}");
+    assert!(
+        answered <= stats.delivered && stats.delivered <= stats.sent,
+        "{stats}"
+    );
+    assert_eq!(stats.ended, MONITORS, "{stats}");
+}

@@ -1,0 +1,94 @@
+//! Messages between nodes.
+
+use filch_scheduler::{Node, Pid};
+
+use crate::common::{News, Note, next, two};
+use crate::server::Server;
+
+#[test]
+fn messages_go_both_ways_and_in_order() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let ((one, at_one), (other, at_other)) = (here.forward(), there.forward());
+    for number in 0..10_000 {
+        here.scheduler.send(other, Note::Number(number)).unwrap();
+    }
+    for number in 0..10_000 {
+        assert_eq!(next(&at_other), Note::Number(number));
+    }
+    // The other one has not called: it was called.
+    there.wait_for(News::Connected(Node(1), here.nats.life()));
+    there.scheduler.send(one, Note::Number(7)).unwrap();
+    assert_eq!(next(&at_one), Note::Number(7));
+    // A process answers.
+    here.scheduler.send(other, Note::Echo(8, one)).unwrap();
+    assert_eq!(next(&at_one), Note::Number(8));
+
+    let (sent, received) = (here.nats.stats(), there.nats.stats());
+    assert_eq!((sent.sent, sent.dropped, sent.no_route), (10_001, 0, 0));
+    assert_eq!((received.delivered, received.missed), (10_001, 0));
+    let all = sent.to_string();
+    assert!(
+        all.contains("10001 sent") && all.contains("node 2: life"),
+        "{all}"
+    );
+}
+
+#[test]
+fn processes_are_found_by_name() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (other, at_other) = there.forward();
+    there.scheduler.register("printer", other).unwrap();
+    assert_eq!(here.nats.whereis(Node(2), "printer"), Ok(Some(other)));
+    assert_eq!(here.nats.whereis(Node(2), "scanner"), Ok(None));
+    assert_eq!(there.nats.whereis(Node(2), "printer"), Ok(Some(other)));
+    here.scheduler.send(other, Note::Number(1)).unwrap();
+    assert_eq!(next(&at_other), Note::Number(1));
+}
+
+/// A failure: what the other scheduler refuses is counted as delivered, or not at all.
+#[test]
+fn what_the_other_scheduler_refuses_is_counted_there() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (ended, _) = there.forward();
+    let (pid, notes) = there.forward();
+    here.scheduler.send(ended, Note::Done).unwrap();
+    here.scheduler.send(pid, Note::Echo(0, pid)).unwrap();
+    assert_eq!(next(&notes), Note::Number(0));
+    there.scheduler.terminate(ended).unwrap_err();
+    here.scheduler.send(ended, Note::Number(1)).unwrap();
+    let future = there.scheduler.spawn(std::future::pending::<()>()).unwrap();
+    here.scheduler.send(future.pid(), Note::Number(2)).unwrap();
+    // A route that was made for another node, by mistake.
+    let route = here.scheduler.disconnect(Node(2)).unwrap();
+    route
+        .receive(Pid::from_bits(3 << 96), Note::Number(3))
+        .unwrap();
+    route.receive(pid, Note::Number(4)).unwrap();
+    assert_eq!(next(&notes), Note::Number(4));
+    let stats = there.nats.stats();
+    assert_eq!((stats.gone, stats.misrouted, stats.delivered), (2, 1, 3));
+}
+
+#[test]
+fn large_messages_travel() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (pid, notes) = there.forward();
+    // Some of them larger than a packet has of small ones.
+    for length in [0, 1, 60_000, 70_000, 500_000, 3] {
+        let text = Note::Text("x".repeat(length));
+        here.scheduler.send(pid, text.clone()).unwrap();
+        assert_eq!(next(&notes), text);
+    }
+}

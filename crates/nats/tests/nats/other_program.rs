@@ -1,0 +1,100 @@
+//! A node in a program of its own, which can be killed: this very test program, run again.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Lines, Write as _, stdin};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use filch_scheduler::{Node, Pid};
+
+use crate::common::{Note, TestNode};
+use crate::server::Server;
+
+const SERVER: &str = "FILCH_NATS_TEST_SERVER";
+
+/// Before each line that is for the program that has started this one.
+const MARK: &str = "=> ";
+
+/// Node 2, elsewhere. It has a process, with the name `forward`.
+pub(crate) struct OtherProgram {
+    process: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+    pub(crate) pid: Pid,
+}
+
+impl OtherProgram {
+    pub(crate) fn start(server: &Server) -> Self {
+        let name = "other_program::the_other_program";
+        let mut process = Command::new(env::current_exe().unwrap())
+            .args([name, "--exact", "--ignored", "--nocapture"])
+            .env(SERVER, server.address())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = process.stdin.take().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap()).lines();
+        let pid = Pid::from_bits(0);
+        let mut program = Self {
+            process,
+            input,
+            output,
+            pid,
+        };
+        program.pid = Pid::from_bits(program.line().parse().unwrap());
+        program
+    }
+
+    /// What it says next.
+    #[track_caller]
+    pub(crate) fn line(&mut self) -> String {
+        let mut lines = self.output.by_ref().map(Result::unwrap);
+        let line = lines.find_map(|line| Some(line.split_once(MARK)?.1.to_owned()));
+        line.expect("a line of the other program")
+    }
+
+    /// Has it do something.
+    pub(crate) fn tell(&mut self, command: &str) {
+        writeln!(self.input, "{command}").unwrap();
+    }
+
+    /// Without a goodbye.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for OtherProgram {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+#[ignore = "it is the other program, which tests start"]
+fn the_other_program() {
+    let Ok(server) = env::var(SERVER) else { return };
+    let node = TestNode::at(2, &server, |builder| builder);
+    let (pid, notes) = node.forward();
+    node.scheduler.register("forward", pid).unwrap();
+    println!("\n{MARK}{}", pid.to_bits());
+    for line in stdin().lines() {
+        match line.unwrap().as_str() {
+            "call" => {
+                node.nats.connect(Node(1)).unwrap();
+                println!("{MARK}called");
+            }
+            "next" => match notes.recv().unwrap() {
+                Note::Number(number) => println!("{MARK}{number}"),
+                other => panic!("{other:?}"),
+            },
+            "stats" => {
+                let stats = node.nats.stats();
+                println!("{MARK}{} delivered, {} stale", stats.delivered, stats.stale);
+            }
+            other => panic!("{other}"),
+        }
+    }
+}

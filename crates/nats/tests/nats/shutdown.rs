@@ -1,0 +1,84 @@
+//! A scheduler is shut down while messages flow.
+
+use std::time::Duration;
+
+use filch_nats::{Ended, NodeLost};
+use filch_scheduler::{Node, Undelivered};
+
+use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::server::Server;
+
+/// A failure: the shutdown waits for the transport, a message is lost that is not accounted for, or
+/// the other node does not hear of it.
+#[test]
+fn a_scheduler_that_is_shut_down_says_goodbye() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (one, at_one) = here.forward();
+    let (other, notes) = there.forward();
+    here.monitor(one, other, 0);
+    let TestNode {
+        nats, scheduler, ..
+    } = there;
+    let mut taken = 0_u64;
+    let mut down = std::thread::scope(|threads| {
+        let down = threads.spawn(move || {
+            for _ in 0..1000 {
+                next(&notes);
+            }
+            let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
+            assert!(report.is_clean(), "{report}");
+            notes
+        });
+        loop {
+            match here.scheduler.send(other, Note::Number(taken)) {
+                Ok(()) => taken += 1,
+                Err(back) if back.reason == Undelivered::NoRoute => break,
+                Err(back) => assert!(matches!(back.reason, Undelivered::Backlog { .. })),
+            }
+        }
+        down.join().unwrap().into_iter()
+    });
+    here.wait_for(News::Lost(Node(2), NodeLost::Left));
+    match next(&at_one) {
+        Note::Ended(0, Ended::Process(_) | Ended::Node(NodeLost::Left)) => {}
+        other => panic!("{other:?}"),
+    }
+    // All of the transport, the thread included.
+    nats.leave();
+    let stats = eventually("all to be counted", || {
+        Some(here.nats.stats()).filter(|stats| stats.sent + stats.dropped >= taken)
+    });
+    assert_eq!(stats.sent + stats.dropped, taken, "{stats}");
+    assert!(down.all(|note| matches!(note, Note::Number(_))));
+    let received = nats.stats();
+    assert!(
+        received.delivered + received.gone + received.missed <= stats.sent,
+        "{received}"
+    );
+    assert_eq!(stats.ended, 1);
+}
+
+/// A failure: a thread, or the scheduler, is kept.
+#[test]
+fn a_transport_that_is_dropped_ends() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (here, there) = two(&server);
+    let (pid, _) = here.forward();
+    let TestNode {
+        nats, scheduler, ..
+    } = there;
+    drop(nats.clone());
+    drop(nats);
+    here.wait_for(News::Lost(Node(2), NodeLost::Left));
+    // It says goodbye before it is over.
+    let refused = eventually("a refusal", || scheduler.send(pid, Note::Number(1)).err());
+    assert_eq!(refused.reason, Undelivered::NoRoute);
+    eventually("the watcher to end", || {
+        (scheduler.live() == 0).then_some(())
+    });
+}
