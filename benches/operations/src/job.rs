@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::{calls, engine, fork_join, processors, scheduler};
+use crate::{calls, engine, fork_join, processors, scheduler, supervisor};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self {
             name: "engine: a task, sent and run",
             run: engine::task,
@@ -59,6 +59,10 @@ impl Job {
         Self {
             name: "scheduler: call of another process",
             run: calls::call,
+        },
+        Self {
+            name: "supervisor: end of a child, and its restart",
+            run: supervisor::restart,
         },
     ];
 

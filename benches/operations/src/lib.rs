@@ -17,6 +17,7 @@ pub mod process_state;
 mod processors;
 mod scheduler;
 pub mod slab;
+mod supervisor;
 
 /// Something that one thread does, [`TIMES`](Self::TIMES) times a round.
 pub trait Operation {

@@ -20,7 +20,7 @@ const RING: usize = 16;
 
 /// Numbers, nothing but numbers.
 #[derive(Debug)]
-enum Numbers {}
+pub(crate) enum Numbers {}
 
 impl Protocol for Numbers {
     type Input = ();
@@ -32,7 +32,7 @@ impl Protocol for Numbers {
 }
 
 /// A scheduler with one worker.
-fn start() -> Scheduler<Numbers> {
+pub(crate) fn start() -> Scheduler<Numbers> {
     let scheduler = Scheduler::builder()
         .workers(1)
         .clock(standing_still)
