@@ -146,9 +146,8 @@ pub(super) struct TokioAsker {
     oracle: mpsc::UnboundedSender<oneshot::Sender<u64>>,
 }
 
-impl Asker for TokioAsker {
-    fn new() -> Self {
-        let runtime = tokio_runtime();
+impl TokioAsker {
+    fn on(runtime: Tokio) -> Self {
         let (oracle, mut questions) = mpsc::unbounded_channel::<oneshot::Sender<u64>>();
         drop(runtime.spawn(async move {
             while let Some(caller) = questions.recv().await {
@@ -156,6 +155,12 @@ impl Asker for TokioAsker {
             }
         }));
         Self { runtime, oracle }
+    }
+}
+
+impl Asker for TokioAsker {
+    fn new() -> Self {
+        Self::on(tokio_runtime())
     }
 
     fn ask(&self, times: u64) -> u64 {
@@ -178,7 +183,11 @@ pub(super) struct TokioLimited(TokioAsker);
 
 impl Asker for TokioLimited {
     fn new() -> Self {
-        Self(TokioAsker::new())
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .enable_time()
+            .build();
+        Self(TokioAsker::on(runtime.expect("the system gives threads")))
     }
 
     fn ask(&self, times: u64) -> u64 {
