@@ -65,6 +65,8 @@ pub use services::bound_thread::BoundThread;
 pub use services::dynamic;
 pub use services::nodes::ConnectError;
 pub use services::standstill::StandstillError;
+#[doc(hidden)] // for `filch-testing`, which shows it
+pub use services::testing;
 pub use services::timers;
 
 #[doc = include_str!("../SIGNALS.md")]
