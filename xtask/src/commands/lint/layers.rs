@@ -31,7 +31,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-engine",
         "filch-build-scheduler",
     ],
-    &["filch", "rayon-core"],
+    &["filch", "filch-testing", "rayon-core"],
     &["filch-build", "filch-cli"],
 ];
 
