@@ -72,6 +72,17 @@ fn the_process_lives_among_real_ones() {
     assert!(matches!(step.status, StepStatus::Done(0)), "{step:?}");
 }
 
+/// A failure: the mailbox that stands for the process ends, and the test is told of nothing.
+#[test]
+fn the_end_of_a_linked_process_is_an_event() {
+    let (test, _) = begun(look_up);
+    let other = test.mailbox();
+    test.handle().link(test.pid(), other.pid());
+    drop(other);
+    let events = test.take_events();
+    assert!(matches!(&events[..], [Event::Exited(_)]), "{events:?}");
+}
+
 #[test]
 fn a_new_version_takes_over() {
     let upgrades: Script = |context, _, out| {
@@ -139,5 +150,10 @@ fn a_process_is_tested_in_a_scheduler_of_the_users() {
     scheduler.cancel(pid, "closing time").unwrap();
     assert!(matches!(&test.take_events()[..], [Event::Cancel(_)]));
     // The mailbox that stands for the process does not keep the scheduler from ending.
-    assert!(scheduler.shutdown(Duration::MAX).unwrap().is_clean());
+    assert!(
+        scheduler
+            .shutdown(Duration::from_secs(10))
+            .unwrap()
+            .is_clean()
+    );
 }
