@@ -47,7 +47,7 @@ impl<P: Protocol> Scheduler<P> {
             limit: None,
             events_per_step: EVENTS_PER_STEP,
             slice: SLICE,
-            clock: Instant::now,
+            clock: filch_sync::time::now,
             handler: None,
             node: Node::default(),
             hooks: None,

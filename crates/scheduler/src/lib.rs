@@ -69,6 +69,8 @@ pub use services::dynamic;
 pub use services::groups::{Broadcast, GroupError};
 pub use services::nodes::ConnectError;
 pub use services::standstill::StandstillError;
+#[doc(hidden)] // for `filch-testing`, which shows it
+pub use services::testing;
 pub use services::timers;
 
 #[doc = include_str!("../SIGNALS.md")]

@@ -119,7 +119,7 @@ fn add_clippy(stages: &mut Stages) {
         (
             "clippy, as shuttle sees the code",
             cargo_with_cfg("shuttle"),
-            &["--package", "shuttle-tests"],
+            &["--package", "shuttle-tests", "--package", "filch-testing"],
         ),
     ];
     for (stage, mut clippy, packages) in passes {

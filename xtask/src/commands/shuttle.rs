@@ -16,8 +16,7 @@ use crate::support::parallel;
 use crate::support::process::{Ended, Tree, root, run_within};
 use crate::support::programs::{self, Kind};
 use crate::support::table::Table;
-use crate::support::tally::Tally;
-use crate::support::tally::libtest_tally;
+use crate::support::tally::{Tally, libtest, libtest_tally};
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -89,6 +88,16 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
         }
     }
     Ok(tally)
+}
+
+/// Runs the tests of `filch-testing`, in which users' tests run.
+pub(crate) fn tests_of_testing() -> Result<Tally> {
+    let mut test = Tree::here("shuttle").cargo_with_cfg("shuttle");
+    test.args(["test", "--package", "filch-testing", "--profile", "loom"]);
+    for variable in ["SCHEDULES", "SEED"] {
+        test.env_remove(format!("FILCH_TESTING_{variable}"));
+    }
+    libtest(&mut test)
 }
 
 fn tests(filter: &str) -> Result<Vec<Test>> {

@@ -23,9 +23,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     stages.run("models, at their quick bounds", || {
         loom::explore(&loom::Options::quick())
     });
-    stages.run("whole pools and schedulers, random schedules", || {
-        shuttle::explore(&shuttle::Options::default())
-    });
+    add_schedules(&mut stages);
     Ok(stages.summary())
 }
 
@@ -42,9 +40,17 @@ pub(crate) fn add_models(stages: &mut Stages) {
     stages.run("models, at their committed bounds", || {
         loom::explore(&loom::Options::default())
     });
+    add_schedules(stages);
+}
+
+fn add_schedules(stages: &mut Stages) {
     stages.run("whole pools and schedulers, random schedules", || {
         shuttle::explore(&shuttle::Options::default())
     });
+    stages.run(
+        "tests of users' processes, random schedules",
+        shuttle::tests_of_testing,
+    );
 }
 
 fn add_documentation_stages(workspace: &Workspace, stages: &mut Stages) {

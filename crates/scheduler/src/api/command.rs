@@ -106,11 +106,7 @@ impl<P: Protocol> Completion<P> {
 
     /// Answers with what `work` returns, or panics with.
     pub(crate) fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
-        self.answer(match catch_panic(work) {
-            Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(error)) => Err(CommandError::Failed(error)),
-            Err(message) => Err(CommandError::Panicked(message.into())),
-        });
+        self.answer(result_of(work));
     }
 
     fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {
@@ -150,6 +146,17 @@ impl<P: Protocol> Drop for Completion<P> {
 }
 
 crate::protocol::debug_fields!(Completion<P>, "Completion", pid, tag);
+
+/// What `work` returns, or panics with.
+pub(crate) fn result_of<P: Protocol>(
+    work: impl FnOnce() -> Result<P::Reply, P::Error>,
+) -> Result<P::Reply, CommandError<P>> {
+    match catch_panic(work) {
+        Ok(Ok(reply)) => Ok(reply),
+        Ok(Err(error)) => Err(CommandError::Failed(error)),
+        Err(message) => Err(CommandError::Panicked(message.into())),
+    }
+}
 
 thread_local! {
     /// While this thread dispatches a command: the completions that a panic of the handler dropped.

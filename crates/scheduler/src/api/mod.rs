@@ -15,6 +15,7 @@ pub(crate) mod handle;
 pub(crate) mod joins;
 pub(crate) mod left_timers;
 pub(crate) mod life_cycle;
+pub(crate) mod open_call;
 #[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]
 pub(crate) mod owned;
 #[expect(unsafe_code, reason = "gives a pin back")]

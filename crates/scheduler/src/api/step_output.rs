@@ -5,6 +5,7 @@ use std::fmt;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::api::caller::Answered;
+use crate::api::open_call::OpenCall;
 use crate::api::process_error::{Exit, FutureOutput, Outcome};
 use crate::{Caller, Completion, Process, ProcessError, Protocol};
 
@@ -41,7 +42,17 @@ pub(crate) enum Yielded<P: Protocol> {
     /// By the handler.
     Command(P::Command),
     /// A call of another process.
-    Call(Box<dyn FnOnce(Completion<P>) + Send>),
+    Call(YieldedCall<P>),
+}
+
+type YieldedCall<P> = Box<dyn FnOnce(CallMaker<'_, P>) + Send>;
+
+/// What makes a call.
+pub(crate) enum CallMaker<'test, P: Protocol> {
+    /// A worker, for the process that the completion is of.
+    Worker(Completion<P>),
+    /// A test, for a process that gave the call this tag.
+    Test(u64, &'test mut Vec<OpenCall<P>>),
 }
 
 /// What a process does after a step.

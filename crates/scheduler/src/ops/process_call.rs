@@ -5,9 +5,11 @@ use std::sync::Arc;
 use filch_sync::{Mutex, lock};
 use filch_timers::TimerGuard;
 
-use crate::api::caller::{PreparedAnswer, WaitingProcess};
-use crate::api::step_output::Yielded;
-use crate::{CallError, Caller, Completion, Pid, Protocol, StepOutput};
+use crate::api::caller::{Answer, PreparedAnswer, WaitingProcess};
+use crate::api::command::result_of;
+use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
+use crate::api::step_output::{CallMaker, Yielded};
+use crate::{CallError, Caller, CommandError, Completion, Pid, Protocol, StepOutput};
 
 impl<P: Protocol> StepOutput<P> {
     /// Sends the process `to` a message with a [`Caller`] in it when the step is over. The answer,
@@ -65,7 +67,15 @@ impl<P: Protocol> StepOutput<P> {
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
         limit: Option<impl FnOnce(Expire) -> TimerGuard + Send + 'static>,
     ) {
-        let call = move |completion: Completion<P>| {
+        let call = move |maker: CallMaker<'_, P>| {
+            let completion = match maker {
+                CallMaker::Worker(completion) => completion,
+                CallMaker::Test(tag, open) => {
+                    let (caller, answer) = Caller::new();
+                    let call = Box::new(ByHand { answer, reply });
+                    return open.push(OpenCall::new(tag, to, message(caller), call));
+                }
+            };
             let (handle, own) = (completion.handle().clone(), completion.pid());
             let waiting = Waiting::new(completion, reply);
             let message = message(Caller::process(waiting.clone()));
@@ -170,5 +180,33 @@ where
         if let Some(answer) = answer {
             self.end(Ok(answer));
         }
+    }
+}
+
+/// A call that a test makes.
+struct ByHand<R, F> {
+    answer: Answer<R>,
+    reply: F,
+}
+
+impl<P, R, F> Unanswered<P> for ByHand<R, F>
+where
+    P: Protocol,
+    R: Send,
+    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+{
+    fn is_over(&self) -> bool {
+        self.answer.is_there()
+    }
+
+    fn end(self: Box<Self>, end: CallEnd<P>) -> Result<P::Reply, CommandError<P>> {
+        let Self { answer, reply } = *self;
+        let result = match end {
+            CallEnd::Over => answer.wait(None).map_err(CallError::from),
+            CallEnd::NotYet => Err(CallError::NotYet),
+            CallEnd::Refused(error) => Err(CallError::Send(error)),
+            CallEnd::ToItself(message) => Err(CallError::ToItself(message)),
+        };
+        result_of(|| reply(result))
     }
 }

@@ -11,4 +11,5 @@ pub(crate) mod nodes;
 pub(crate) mod pool;
 pub(crate) mod service_threads;
 pub(crate) mod standstill;
+pub mod testing;
 pub mod timers;

@@ -12,7 +12,7 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
-use crate::api::step_output::{Over, Status, Yield, Yielded};
+use crate::api::step_output::{CallMaker, Over, Status, Yield, Yielded};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
 use crate::worker::budget::{Budget, UNSAMPLED};
@@ -362,7 +362,7 @@ impl<P: Protocol> Driver<P> {
             match what {
                 Yielded::Command(command) => dispatch(handler, command, completion),
                 // A panic in there drops the completion, which answers.
-                Yielded::Call(call) => drop(catch_panic(|| call(completion))),
+                Yielded::Call(call) => drop(catch_panic(|| call(CallMaker::Worker(completion)))),
             }
         }
         output.shrink();

@@ -32,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-engine",
         "filch-build-scheduler",
     ],
-    &["filch", "rayon-core", "filch-nats"],
+    &["filch", "filch-testing", "rayon-core", "filch-nats"],
     &["filch-build", "filch-cli"],
 ];
 

@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod end;
+mod exploration;
+mod failure;
+mod mailbox;
+mod no_step;
+mod process_test;
+mod seed;
+
+#[cfg(not(shuttle))]
+#[path = "real_threads.rs"]
+mod imp;
+
+#[cfg(shuttle)]
+#[path = "schedules.rs"]
+mod imp;
+
+pub use end::wait_for_end;
+pub use exploration::{Exploration, explore, replay};
+pub use failure::Failure;
+pub use filch_scheduler::testing::{
+    CallAbandoned, CallAnswer, CallReply, NewVersion, OpenCall, Step, StepStatus, caller,
+};
+pub use filch_scheduler::timers::FakeClock;
+pub use filch_sync::{hint, thread};
+pub use mailbox::Mailbox;
+pub use no_step::{NoStep, WhyNoStep};
+pub use process_test::ProcessTest;
+pub use seed::{NotASeed, Seed};
+
+/// Whether this build explores schedules: `--cfg shuttle`. Where it does not, a test that must find
+/// a race cannot be sure to.
+pub const IS_SYSTEMATIC: bool = cfg!(shuttle);
+
+/// What threads of a test share: std's, or shuttle's in a build that explores schedules.
+pub mod sync {
+    pub use crate::imp::{RwLock, mpsc};
+    pub use filch_sync::{Arc, Condvar, Mutex, MutexGuard, atomic, lock};
+}

@@ -1,0 +1,73 @@
+//! The name of one schedule.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of one schedule, such as `random:17`: the same test takes the same steps under it. From
+/// a [`Failure`](crate::Failure), or parsed.
+///
+/// ```
+/// let seed: filch_testing::Seed = "pct:4".parse()?;
+/// assert_eq!(seed.to_string(), "pct:4");
+/// # Ok::<(), filch_testing::NotASeed>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Seed {
+    pub(crate) kind: Kind,
+    pub(crate) number: u64,
+}
+
+/// How the next thread is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Each runnable one with the same probability, at each step.
+    #[default]
+    Random,
+    /// By priority, which changes at a few random steps (Burckhardt et al., *A Randomized Scheduler
+    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010).
+    Pct,
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Random => "random",
+            Kind::Pct => "pct",
+        };
+        write!(f, "{kind}:{}", self.number)
+    }
+}
+
+impl FromStr for Seed {
+    type Err = NotASeed;
+
+    fn from_str(text: &str) -> Result<Self, NotASeed> {
+        let parsed = text.split_once(':').and_then(|(kind, number)| {
+            let kind = match kind {
+                "random" => Kind::Random,
+                "pct" => Kind::Pct,
+                _ => return None,
+            };
+            let number = number.parse().ok()?;
+            Some(Self { kind, number })
+        });
+        parsed.ok_or_else(|| NotASeed(text.to_owned()))
+    }
+}
+
+/// This text names no schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotASeed(pub String);
+
+impl fmt::Display for NotASeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` names no schedule: `random:17` and `pct:17` do",
+            self.0
+        )
+    }
+}
+
+impl Error for NotASeed {}

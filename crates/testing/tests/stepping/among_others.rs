@@ -1,0 +1,155 @@
+//! A process under test beside others, and in place of another.
+
+use std::time::Duration;
+
+use filch_scheduler::{Event, Events, Scheduler, StepOutput, from_fn};
+use filch_testing::{ProcessTest, StepStatus, WhyNoStep};
+
+use crate::{Log, Message, Script, Scripted, Shop, begun, completed, look_up, price};
+
+#[test]
+fn the_process_lives_among_real_ones() {
+    let sends: Script = |context, event, out| {
+        match event {
+            Event::Message(Message::Watch(other)) => {
+                context.monitor(other);
+                context.send(other, Message::Price("tea".into())).unwrap();
+            }
+            Event::Down(down) => {
+                out.done(u64::from(down.reason.is_normal()));
+            }
+            _ => {}
+        }
+        Ok(())
+    };
+    let (mut test, _) = begun(sends);
+    let shelf = test.mailbox();
+    test.step([Event::Message(Message::Watch(shelf.pid()))])
+        .unwrap();
+    let [Message::Price(of)] = &shelf.take_messages()[..] else {
+        panic!("one message");
+    };
+    assert_eq!(of, "tea");
+    // A real process that asks it, and ends.
+    let pid = test.pid();
+    let asks = from_fn(
+        move |_, events: Events<'_, Shop>, out: &mut StepOutput<Shop>| {
+            out.wait();
+            let mut is_first = true;
+            for event in events {
+                is_first = false;
+                if let Event::Completed { result, .. } = event {
+                    out.done(result.map_err(|error| error.to_string())?);
+                }
+            }
+            if is_first {
+                let message = |caller| Message::Ask("bread".to_owned(), caller);
+                out.call(1, pid, message, |answer| {
+                    answer.map_err(|error| error.to_string())
+                });
+            }
+            Ok(())
+        },
+    );
+    let asks = test.handle().submit(asks, "run", pid).unwrap();
+    let events = test.take_events();
+    assert!(
+        matches!(&events[..], [Event::Message(Message::Ask(..))]),
+        "{events:?}"
+    );
+    // It does not answer, and the caller hears of that; then it watches the end of another.
+    test.step(events).unwrap();
+    assert!(
+        asks.join()
+            .unwrap_err()
+            .to_string()
+            .contains("without an answer")
+    );
+    drop(shelf);
+    let events = test.take_events();
+    assert!(matches!(&events[..], [Event::Down(_)]), "{events:?}");
+    let step = test.step(events).unwrap();
+    assert!(matches!(step.status, StepStatus::Done(0)), "{step:?}");
+}
+
+/// A failure: the mailbox that stands for the process ends, and the test is told of nothing.
+#[test]
+fn the_end_of_a_linked_process_is_an_event() {
+    let (test, _) = begun(look_up);
+    let other = test.mailbox();
+    test.handle().link(test.pid(), other.pid());
+    drop(other);
+    let events = test.take_events();
+    assert!(matches!(&events[..], [Event::Exited(_)]), "{events:?}");
+}
+
+#[test]
+fn a_new_version_takes_over() {
+    let upgrades: Script = |context, _, out| {
+        let next = Scripted {
+            script: look_up,
+            peer: None,
+            log: Log::default(),
+        };
+        out.yield_command(4, "before");
+        out.upgrade(next, "run", context.pid());
+        Ok(())
+    };
+    let (mut test, log) = begun(upgrades);
+    let pid = test.pid();
+    let step = test.step([price("tea")]).unwrap();
+    assert_eq!(step.commands, [(4, "before")]);
+    let StepStatus::Upgrade(version) = step.status else {
+        panic!("{step:?}");
+    };
+    assert_eq!((&*version.method, version.input), ("run", pid));
+    assert_eq!(test.step([]).unwrap_err().reason, WhyNoStep::Over);
+    assert!(log.take().is_empty());
+    let mut test = test.upgrade(version).unwrap();
+    assert_eq!(log.take().len(), 1);
+    assert_eq!(test.pid(), pid);
+    // The commands of the old version are the new one's.
+    let step = test.step([completed(4, 8)]).unwrap();
+    assert!(matches!(step.status, StepStatus::Done(8)), "{step:?}");
+
+    let refuses: Script = |context, _, out| {
+        let next = Scripted {
+            script: look_up,
+            peer: None,
+            log: Log::default(),
+        };
+        out.upgrade(next, "walk", context.pid());
+        Ok(())
+    };
+    let (mut test, log) = begun(refuses);
+    let StepStatus::Upgrade(version) = test.step([price("tea")]).unwrap().status else {
+        panic!("another status");
+    };
+    let error = test.upgrade(version).unwrap_err();
+    assert!(error.to_string().contains("the new version did not start"));
+    assert_eq!(log.take().len(), 1);
+}
+
+#[test]
+fn a_process_is_tested_in_a_scheduler_of_the_users() {
+    let scheduler = Scheduler::<Shop>::builder().workers(2).build().unwrap();
+    let process = Scripted {
+        script: look_up,
+        peer: None,
+        log: Log::default(),
+    };
+    let mut test = ProcessTest::on(&scheduler, process);
+    scheduler.register("shop", test.pid()).unwrap();
+    let pid = scheduler.whereis("shop").unwrap();
+    scheduler
+        .send(pid, Message::Price("tea".to_owned()))
+        .unwrap();
+    test.init("run", pid).unwrap();
+    let events = test.take_events();
+    assert_eq!(test.step(events).unwrap().commands, [(3, "look up")]);
+    scheduler.cancel(pid, "closing time").unwrap();
+    assert!(matches!(&test.take_events()[..], [Event::Cancel(_)]));
+    // The mailbox that stands for the process does not keep the scheduler from ending.
+    let report = scheduler.shutdown(Duration::from_secs(10)).unwrap();
+    assert_eq!(report.aborted, 0, "{report}");
+}
