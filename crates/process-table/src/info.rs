@@ -1,19 +1,24 @@
 //! What the processes of a table are doing, and what they wait for.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use filch_event_queue::Depth;
 use filch_process_state::State;
 
 use crate::pid::Pid;
 use crate::slot::Slot;
 
 /// What one process is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
     /// The process.
     pub pid: Pid,
+    /// Its names, in no order. [`Pin::info`](crate::Pin::info) leaves that to those that have the
+    /// [registry](crate::NameRegistry).
+    pub names: Vec<Arc<str>>,
     /// What it is doing, or waits for.
     pub activity: Activity,
     /// Commands that it yielded and whose completions it has not been given.
@@ -21,6 +26,9 @@ pub struct ProcessInfo {
     /// Messages sent to it that no step has been given; `None` without a limit, since they are not
     /// counted then.
     pub undelivered: Option<u32>,
+    /// Messages, and other events, that lie in its queue: known up to some fifty, and else at least
+    /// so many. What its worker has drained, and no step has been given, is not among them.
+    pub queued: Depth,
     /// Steps that it has taken.
     pub steps: u64,
     /// Messages, and other events except completions, that its steps were given.
@@ -44,9 +52,11 @@ impl ProcessInfo {
         };
         Self {
             pid,
+            names: Vec::new(),
             activity,
             outstanding: slot.awaited.commands(),
             undelivered: slot.mailbox.undelivered(),
+            queued: slot.events.depth(),
             steps: slot.stats.steps(),
             messages: slot.stats.messages(),
             empty_steps: slot.empty_steps.get(),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::info::{PendingFuture, PendingTimers, ProcessInfo};
 use crate::pid::Pid;
+use crate::process_list::ProcessList;
 use crate::wait_graph::WaitGraph;
 
 /// What the processes wait for when nothing can run any more. Its `Display` is a report for people.
@@ -136,26 +137,7 @@ impl fmt::Display for Standstill {
         if self.processes.is_empty() {
             return Ok(());
         }
-        write!(
-            f,
-            "\n{:<16}{:<10}{:>12}{:>12}{:>10}{:>10}",
-            "process", "is", "commands", "undelivered", "steps", "messages"
-        )?;
-        for process in &self.processes {
-            let undelivered = process
-                .undelivered
-                .map_or_else(|| "-".to_owned(), |count| count.to_string());
-            write!(
-                f,
-                "\n{:<16}{:<10}{:>12}{:>12}{:>10}{:>10}",
-                process.pid.to_string(),
-                process.activity,
-                process.outstanding,
-                undelivered,
-                process.steps,
-                process.messages,
-            )?;
-        }
+        write!(f, "\n{}", ProcessList(&self.processes))?;
         for future in self.futures.iter().filter(|one| !one.awaits.is_empty()) {
             write!(f, "\n{} awaits {}", future.pid, list(&future.awaits, ", "))?;
         }

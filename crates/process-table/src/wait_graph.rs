@@ -133,6 +133,7 @@ fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
 
 #[cfg(test)]
 mod tests {
+    use filch_event_queue::Depth;
     use proptest::prelude::*;
 
     use crate::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
@@ -166,9 +167,11 @@ mod tests {
             };
             ProcessInfo {
                 pid,
+                names: Vec::new(),
                 activity,
                 outstanding,
                 undelivered: None,
+                queued: Depth::default(),
                 steps: 1,
                 messages: 0,
                 empty_steps: 0,

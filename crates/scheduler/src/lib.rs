@@ -44,10 +44,10 @@ pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
 pub use filch_process_table::{
-    Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
-    ProcessInfo, RegisterError, Standstill, Verdict,
+    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers,
+    Pid, ProcessInfo, ProcessList, RegisterError, Standstill, Verdict,
 };
-pub use filch_processors::{ProcessorStats, ReserveError, StartError};
+pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, StartError};
 pub use future::ask::Asked;
 pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;

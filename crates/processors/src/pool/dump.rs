@@ -4,6 +4,7 @@ use filch_sync::lock;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::pool::lengths::QueueLengths;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
@@ -21,9 +22,7 @@ pub struct Dump {
     searching: usize,
     /// Idle processors, the next to be woken first.
     idle: Vec<usize>,
-    global: usize,
-    yielded: usize,
-    idle_priority: usize,
+    queues: QueueLengths,
     /// Whether the source is empty, if there is one.
     source: Option<bool>,
     processors: Vec<ProcessorLine>,
@@ -115,6 +114,7 @@ impl<T: Send + 'static> Processors<T> {
             });
             (inactive, Bindings(bindings.collect()))
         };
+        let lengths = self.queue_lengths();
         let processors: Vec<ProcessorLine> = self
             .stats()
             .into_iter()
@@ -127,7 +127,7 @@ impl<T: Send + 'static> Processors<T> {
                     .watcher(number)
                     .map(|machine| self.name(machine)),
                 guest: self.task_of_guest(number),
-                tasks: queues.processors[number].stealer.len(),
+                tasks: lengths.local.get(number).copied().unwrap_or_default(),
                 interval: queues.processors[number].interval.get(),
                 stats,
             })
@@ -138,9 +138,7 @@ impl<T: Send + 'static> Processors<T> {
             active: control.active(),
             searching,
             idle,
-            global: queues.global.len(),
-            yielded: queues.yielded.len(),
-            idle_priority: queues.idle_priority.len(),
+            queues: lengths,
             source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
             processors,
             machines,
@@ -237,15 +235,16 @@ impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} processors, {} idle, {} searching{}; global queue: {}, given way: {}, \
+            "{} processors, {} idle, {} searching{}; global queue: {} and {} woken, given way: {}, \
              idle priority: {}{}",
             self.active,
             self.idle.len(),
             self.searching,
             if self.stopping { ", stopping" } else { "" },
-            self.global,
-            self.yielded,
-            self.idle_priority,
+            self.queues.new,
+            self.queues.woken,
+            self.queues.given_way,
+            self.queues.idle_priority,
             match self.source {
                 None => "",
                 Some(true) => ", source: empty",

@@ -8,6 +8,7 @@ pub(crate) mod dump;
 mod guests;
 #[cfg(not(loom))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
+pub(crate) mod lengths;
 mod long_turns;
 pub(crate) mod processors;
 mod progress;

@@ -13,7 +13,7 @@ use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
-use crate::queues::task_queues::TaskQueues;
+use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::stats::ProcessorStats;
 use crate::thread::beginning::{Teller, Thread};
 use crate::thread::current;
@@ -257,12 +257,17 @@ impl<T: Send + 'static> Processors<T> {
 
     /// What each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
-        let queues = &self.shared.queues;
-        let count = queues.in_reach().len().max(self.count());
-        queues.processors[..count]
-            .iter()
+        let processors = self.in_use().iter();
+        processors
             .map(|processor| processor.counters.snapshot())
             .collect()
+    }
+
+    /// The processors that there are, or were.
+    pub(crate) fn in_use(&self) -> &[Processor<T>] {
+        let queues = &self.shared.queues;
+        let count = queues.in_reach().len().max(self.count());
+        &queues.processors[..count]
     }
 
     /// How many threads there are, and what they do. Takes a lock for a moment.

@@ -122,6 +122,7 @@ impl<P: Protocol> Handle<P> {
         let processors = self.shared.processors.stats();
         Stats {
             live: self.live(),
+            queues: self.shared.processors.queue_lengths(),
             workers: processors
                 .into_iter()
                 .zip(&self.shared.counters)

@@ -1,16 +1,66 @@
 //! What the processes are doing.
 
-use crate::{Handle, Pid, ProcessInfo, Protocol};
+use std::cmp::Reverse;
+
+use crate::table::body::Slot;
+use crate::{Context, Handle, Pid, ProcessInfo, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        self.table().iter().map(|process| process.info()).collect()
+        let processes = self.table().iter();
+        processes
+            .map(|process| self.look_at(process.slot()))
+            .collect()
     }
 
     /// What the process `pid` is doing, if it lives.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        process.is_live().then(|| process.info())
+        process.is_live().then(|| self.look_at(process.slot()))
+    }
+
+    /// What a process is doing, and what is known of it beside its slot, on which the caller holds
+    /// a pin.
+    fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
+        let mut info = self.table().info(slot);
+        info.names = self.shared.names.of(slot.index());
+        info
+    }
+
+    /// How many processes live, and the `most` of them that have the most to do: those with the
+    /// longest queues, and then those with the most commands under way.
+    pub(crate) fn busiest(&self, most: usize) -> (usize, Vec<ProcessInfo>) {
+        let (mut live, mut busiest) = (0, Vec::new());
+        let keep = |busiest: &mut Vec<ProcessInfo>| {
+            let mailbox = |info: &ProcessInfo| info.undelivered.unwrap_or_default() as usize;
+            busiest.sort_by_key(|info| {
+                Reverse((mailbox(info).max(info.queued.events), info.outstanding))
+            });
+            busiest.truncate(most);
+        };
+        for process in self.table().iter() {
+            live += 1;
+            busiest.push(self.table().info(process.slot()));
+            if busiest.len() > 2 * most {
+                keep(&mut busiest);
+            }
+        }
+        keep(&mut busiest);
+        // One that has ended meanwhile is as it was.
+        for info in &mut busiest {
+            if let Some(now) = self.info(info.pid) {
+                *info = now;
+            }
+        }
+        (live, busiest)
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// The process's own figures: how much it has done, and what waits for it.
+    pub fn info(&self) -> ProcessInfo {
+        let handle = self.handle();
+        handle.look_at(handle.table().slot(self.pid().slot()))
     }
 }

@@ -7,8 +7,11 @@ use filch_processors::{Inside, RunningTask};
 use crate::api::running_call::CommandLabel;
 use crate::{CallKind, Dump, Handle, Pid, Protocol, RunningCall};
 
+/// Processes in a dump.
+const SHOWN: usize = 64;
+
 /// Processes with empty steps in a dump.
-const SHOWN: usize = 8;
+const SHOWN_IN_VAIN: usize = 8;
 
 impl<P: Protocol> Handle<P> {
     /// The calls of the user's code that are under way: on the workers, and on
@@ -22,8 +25,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// What the workers, their threads and the threads of [`BlockingThreads`] are doing just now,
-    /// to be printed when something hangs. [`list`](Self::list) says what all the other processes
-    /// wait for.
+    /// and the processes with the longest mailboxes, to be printed when something hangs.
+    /// [`list`](Self::list) says what all the other processes wait for. Looks at each process.
     ///
     /// [`BlockingThreads`]: crate::BlockingThreads
     pub fn dump(&self) -> Dump {
@@ -34,7 +37,13 @@ impl<P: Protocol> Handle<P> {
             _ => self.busiest_in_vain(),
         };
         let workers = self.shared.processors.dump();
-        Dump::new(workers, self.running_commands(), (empty_steps, busy))
+        let processes = self.busiest(SHOWN);
+        Dump::new(
+            workers,
+            self.running_commands(),
+            processes,
+            (empty_steps, busy),
+        )
     }
 
     /// The processes that live and have taken the most empty steps, with these: a few.
@@ -45,7 +54,7 @@ impl<P: Protocol> Handle<P> {
             .map(|info| (info.pid, info.empty_steps))
             .collect();
         busy.sort_by_key(|&(_, steps)| Reverse(steps));
-        busy.truncate(SHOWN);
+        busy.truncate(SHOWN_IN_VAIN);
         busy
     }
 

@@ -9,6 +9,7 @@ mod calls;
 mod calls_without_answer;
 mod cancels;
 mod common;
+mod diagnosis;
 mod dynamic;
 mod fairness;
 mod first_share;
