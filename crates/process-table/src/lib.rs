@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod details;
 mod exit_reason;
 mod info;
 #[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
@@ -34,6 +35,7 @@ mod waker_clones;
 mod watch;
 
 pub use admission::{Admission, Refusal};
+pub use details::{PendingCommand, ProcessDetails};
 pub use exit_reason::ExitReason;
 pub use filch_event_queue::Depth;
 pub use filch_slab::{AllocateError, Batch};

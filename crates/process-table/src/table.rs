@@ -70,12 +70,6 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         }
     }
 
-    /// What the process in the slot is doing. The caller holds a pin on it, or has the process.
-    /// Each field was true at some moment during the call.
-    pub fn info(&self, slot: &Slot<Body, Item, Exit>) -> ProcessInfo {
-        ProcessInfo::of(self.pid_of(slot), slot)
-    }
-
     /// The node that the processes live on.
     pub fn node(&self) -> Node {
         self.origin.node()

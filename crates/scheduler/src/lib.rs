@@ -5,6 +5,7 @@
 //! | folder, from below | what stands there |
 //! |---|---|
 //! | `protocol` | the types that a scheduler's processes agree on |
+//! | `notes/` | what is noted of processes, if that is asked for |
 //! | `api/`, `table/` | what users see; what the process table holds of a process |
 //! | `worker/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
@@ -18,6 +19,7 @@
 
 mod api;
 mod future;
+mod notes;
 mod ops;
 mod protocol;
 mod scheduler;
@@ -44,8 +46,9 @@ pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
 pub use filch_process_table::{
-    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers,
-    Pid, ProcessInfo, ProcessList, RegisterError, Standstill, Verdict,
+    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingCommand, PendingFuture,
+    PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, RegisterError, Standstill,
+    Verdict,
 };
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, StartError};
 pub use future::ask::Asked;

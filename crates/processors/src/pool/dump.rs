@@ -15,6 +15,7 @@ use crate::stats::ProcessorStats;
 ///
 /// Taken piece by piece while everything goes on: two lines may contradict each other if something
 /// happened between them. In a pool that hangs nothing does.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 pub struct Dump {
     stopping: bool,
@@ -30,6 +31,7 @@ pub struct Dump {
     threads: ThreadStats,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct ProcessorLine {
     number: usize,
@@ -45,6 +47,7 @@ struct ProcessorLine {
     stats: ProcessorStats,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct MachineLine {
     name: String,
@@ -58,6 +61,7 @@ struct MachineLine {
     bound: Option<Bound>,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct Bound {
     waiting: usize,
@@ -146,7 +150,7 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    fn name(&self, machine: usize) -> String {
+    pub(crate) fn name(&self, machine: usize) -> String {
         format!("{}-{machine}", self.config.thread_name)
     }
 

@@ -4,6 +4,7 @@ use crate::pool::processors::Processors;
 
 /// How many tasks wait in which queue, of those that are bound to no thread; from
 /// [`Processors::queue_lengths`].
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueueLengths {

@@ -17,4 +17,6 @@ pub(crate) mod reserve;
 pub(crate) mod resize;
 pub(crate) mod running;
 mod shutdown;
+mod sighting;
 mod start;
+mod watchdog;

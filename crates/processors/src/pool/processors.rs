@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::Arc as StdArc;
+use std::sync::{Arc as StdArc, OnceLock};
 
 use filch_injector::AllocateError;
+use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex};
 
 use crate::pool::config::{Config, StartError};
@@ -30,6 +31,8 @@ pub struct Processors<T> {
     pub(crate) handles: Arc<Handles>,
     /// What the last dump saw.
     pub(crate) progress: Mutex<Progress>,
+    /// Of the thread that tells of long tasks, if there is one.
+    pub(crate) watchdog: OnceLock<Unparker>,
 }
 
 /// Makes threads, and knows what the runner says of a task.
@@ -93,6 +96,7 @@ impl<T: Send + 'static> Processors<T> {
             starter: Mutex::new(None),
             handles: Arc::default(),
             progress: Mutex::default(),
+            watchdog: OnceLock::new(),
         }))
     }
 
@@ -253,6 +257,14 @@ impl<T: Send + 'static> Processors<T> {
     #[inline]
     pub fn current(&self) -> Option<usize> {
         current::with_current(&self.shared, |current| current.permit.processor()).flatten()
+    }
+
+    /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,
+    /// if it is one of the pool's, or a guest, and the task has one: also in a
+    /// [`blocking`](Self::blocking) call.
+    pub fn current_label(&self) -> Option<NonZeroU64> {
+        let coordinator = &self.shared.coordinator;
+        current::with_current(&self.shared, |current| current.label(coordinator)).flatten()
     }
 
     /// What each processor has done so far, those included that have been given up.

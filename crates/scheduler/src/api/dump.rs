@@ -14,6 +14,7 @@ use crate::{Pid, ProcessInfo, RunningCall};
 /// [`Handle::list`](crate::Handle::list) has all; then, if there were any, how many [steps were
 /// empty](crate::WorkerStats::empty_steps), and how many of them those eight processes took that
 /// live and have the most. Taken piece by piece while everything goes on.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 pub struct Dump {
     workers: filch_processors::Dump,

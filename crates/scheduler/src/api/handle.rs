@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ptr;
 
 use filch_blocking::Calls;
@@ -16,6 +17,7 @@ use crate::api::owned::{Owned, Retire};
 use crate::api::receiver::Routes;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
+use crate::notes::journal::Journal;
 use crate::table::body::{Table, Task};
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
 
@@ -42,6 +44,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
+    /// What is noted of the processes, if that is asked for.
+    pub(crate) journal: Option<Box<Journal>>,
     /// How many events the first step of a process is given.
     pub(crate) first_allowance: u32,
     /// One per worker, which alone writes it.
@@ -88,6 +92,17 @@ impl<P: Protocol> Handle<P> {
             unreachable!("tasks run on workers");
         };
         worker
+    }
+
+    /// The process in whose step the calling thread is, or in what follows its end.
+    pub(crate) fn current_process(&self) -> Option<Pid> {
+        let label = self.shared.processors.current_label();
+        label.and_then(|label| self.labelled(label))
+    }
+
+    /// The process that a task with that label is of.
+    pub(crate) fn labelled(&self, label: NonZeroU64) -> Option<Pid> {
+        self.table().occupant(label.get() - 1)
     }
 
     /// The counters of the [worker](Self::worker).

@@ -5,6 +5,7 @@ use std::fmt;
 use filch_processors::{Counter, ProcessorStats, QueueLengths};
 
 /// What a scheduler has done since it was started.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Stats {
@@ -17,6 +18,7 @@ pub struct Stats {
 }
 
 /// What one worker has done.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct WorkerStats {

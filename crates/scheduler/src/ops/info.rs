@@ -23,8 +23,13 @@ impl<P: Protocol> Handle<P> {
     /// What a process is doing, and what is known of it beside its slot, on which the caller holds
     /// a pin.
     fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
-        let mut info = self.table().info(slot);
-        info.names = self.shared.names.of(slot.index());
+        let pid = self.table().pid_of(slot);
+        let mut info = ProcessInfo::of(pid, slot);
+        info.names = self.shared.names.of(pid.slot());
+        let journal = self.shared.journal.as_ref();
+        info.details = journal
+            .and_then(|journal| journal.details(pid))
+            .map(Box::new);
         info
     }
 
@@ -41,7 +46,7 @@ impl<P: Protocol> Handle<P> {
         };
         for process in self.table().iter() {
             live += 1;
-            busiest.push(self.table().info(process.slot()));
+            busiest.push(process.info());
             if busiest.len() > 2 * most {
                 keep(&mut busiest);
             }

@@ -59,13 +59,21 @@ impl<P: Protocol> Handle<P> {
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {
-        commands(&self.shared.calls)
+        let mut commands = commands(&self.shared.calls);
+        for command in &mut commands {
+            command.type_name = self.type_name(command.process);
+        }
+        commands
+    }
+
+    fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
+        let journal = self.shared.journal.as_ref()?;
+        journal.type_name(process?)
     }
 
     /// What a worker is in the middle of.
-    fn call_of(&self, task: RunningTask) -> RunningCall {
-        let slot = task.label.map(|label| label.get() - 1);
-        let process = slot.and_then(|slot| self.table().occupant(slot));
+    pub(crate) fn call_of(&self, task: RunningTask) -> RunningCall {
+        let process = task.label.and_then(|label| self.labelled(label));
         let kind = match task.inside {
             // Each process has a label, and jobs have none.
             Inside::Piece => CallKind::Job,
@@ -80,6 +88,7 @@ impl<P: Protocol> Handle<P> {
         RunningCall {
             thread: task.thread,
             process,
+            type_name: self.type_name(process),
             kind,
             elapsed: task.elapsed,
         }
@@ -97,6 +106,7 @@ pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<Runni
     let running = calls.running().into_iter().map(|call| RunningCall {
         thread: call.thread,
         process: Some(call.label.process),
+        type_name: None,
         kind: CallKind::Command {
             tag: call.label.tag,
             label: call.label.label,

@@ -11,3 +11,4 @@ pub(crate) mod pool;
 pub(crate) mod service_threads;
 pub(crate) mod standstill;
 pub mod timers;
+pub(crate) mod watchdog;

@@ -23,6 +23,7 @@ mod hooks;
 mod hostile;
 mod inboxes;
 mod joining;
+mod journal;
 mod last_owner;
 mod leaks;
 mod lifecycle;

@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &[
         "filch-scheduler",
+        "filch-metrics",
         "filch-fork-join",
         "filch-engine",
         "filch-build-scheduler",
@@ -54,8 +55,17 @@ const TOOLS: &[&str] = &[
 /// The programs, which alone may have dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
-/// What a library may have besides: stacks of one's own are a matter of assembler, per processor.
-const FOREIGN: &[(&str, &str)] = &[("filch-engine", "corosensei")];
+/// What a library may have besides: stacks of one's own are a matter of assembler, per processor;
+/// what others read of a scheduler has to be in their forms. Of these, what is no crate of its own
+/// is a feature that nobody has by default.
+const FOREIGN: &[(&str, &str)] = &[
+    ("filch-engine", "corosensei"),
+    ("filch-metrics", "prometheus-client"),
+    ("filch-process-table", "serde"),
+    ("filch-processors", "serde"),
+    ("filch-scheduler", "serde"),
+    ("filch-scheduler", "tracing"),
+];
 
 /// The primitives that need no thread, and so no std.
 pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
