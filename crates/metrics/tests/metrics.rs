@@ -80,7 +80,13 @@ fn what_is_scraped_is_what_was_counted() {
     ] {
         assert_eq!(sum(&text, name), expected, "{name}\n{text}");
     }
-    assert!(text.contains("\nfilch_runnable{queue=\"new\"} 3\n"), "{text}");
-    assert!(text.contains("\nfilch_steps_total{worker=\"0\"} 5\n"), "{text}");
+    assert!(
+        text.contains("\nfilch_runnable{queue=\"new\"} 3\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nfilch_steps_total{worker=\"0\"} 5\n"),
+        "{text}"
+    );
     drop(go_on);
 }

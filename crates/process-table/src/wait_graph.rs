@@ -1,8 +1,8 @@
 //! Which process waits for which, and what follows.
 //!
 //! A future is woken by the end of *any* process that it awaits, and by any waker that is held
-//! elsewhere. So it can be woken if one of these can; and it cannot if none can. The same holds of a
-//! process that waits for commands of which each is a call: any answer will do.
+//! elsewhere. So it can be woken if one of these can; and it cannot if none can. The same holds of
+//! a process that waits for commands of which each is a call: any answer will do.
 
 use std::collections::HashMap;
 

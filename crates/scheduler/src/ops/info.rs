@@ -69,3 +69,56 @@ impl<P: Protocol> Context<'_, P> {
         handle.look_at(handle.table().slot(self.pid().slot()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Context, LifeCycle, Protocol, Scheduler, SubmitError, from_fn};
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    struct NamelessOnly;
+
+    impl LifeCycle<Any> for NamelessOnly {
+        fn on_start(&self, context: &Context<'_, Any>) -> Result<(), String> {
+            match context.info().names.is_empty() {
+                true => Ok(()),
+                false => Err("no names here".to_owned()),
+            }
+        }
+    }
+
+    /// A failure: an entry is left, which is memory that grows with each process.
+    #[test]
+    fn the_journal_forgets_what_has_ended() {
+        let scheduler = Scheduler::<Any>::builder().workers(1).journal(true);
+        let scheduler = scheduler.hooks(NamelessOnly).build().unwrap();
+        let noted = || {
+            scheduler
+                .shared
+                .journal
+                .as_ref()
+                .map(|journal| journal.len())
+        };
+        let idle = || from_fn(|_, _, _| Ok(()));
+        let process = scheduler.submit(idle(), "run", ()).unwrap();
+        let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+        assert_eq!(noted(), Some(2));
+        let refused = scheduler.submission(idle(), "run", ()).name("named");
+        assert!(matches!(refused.submit(), Err(SubmitError::Hook(_))));
+        assert_eq!(noted(), Some(2));
+        scheduler.terminate(process.pid()).unwrap();
+        process.join().unwrap_err();
+        future.abort();
+        future.join().unwrap_err();
+        assert_eq!(noted(), Some(0));
+    }
+}
