@@ -127,8 +127,8 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        if let Some(journal) = &self.shared.journal {
-            journal.begin(pid, type_name(&*body.process), self.current_process());
+        if self.shared.journal.is_some() {
+            self.note_begin(pid, &*body.process);
         }
         let context = Context::new(self, pid);
         // One after the other, so that no error is moved where there is none.
@@ -150,6 +150,15 @@ impl<P: Protocol> Handle<P> {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         Ok(())
+    }
+
+    /// The journal learns of the process. Apart, as most schedulers keep none.
+    #[cold]
+    #[inline(never)]
+    fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
+        if let Some(journal) = &self.shared.journal {
+            journal.begin(pid, type_name(process), self.current_process());
+        }
     }
 
     /// Ties the process to others, before it is Ready.

@@ -25,10 +25,13 @@ pub(crate) fn init<P: Protocol>(
     }
 }
 
-/// Starts the new version of a process in place of the one that the caller has.
+/// Starts the new version of a process in place of the one that the caller has. Apart, as few steps
+/// end so.
 ///
 /// # Errors
 /// What the process ends with.
+#[cold]
+#[inline(never)]
 pub(crate) fn take_over<P: Protocol>(
     successor: Successor<P>,
     context: &Context<'_, P>,
