@@ -12,6 +12,7 @@ mod channel;
 mod closed;
 mod consumer;
 mod content;
+mod depth;
 mod head;
 mod new_block;
 mod pass;
@@ -25,4 +26,5 @@ mod stalled;
 
 pub use channel::{Receiver, RecvError, Sender, channel};
 pub use closed::{Closed, PushError, ReopenError};
+pub use depth::Depth;
 pub use queue::EventQueue;

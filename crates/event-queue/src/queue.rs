@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
+use crate::depth::Depth;
 use crate::producers::Producers;
 use crate::sizes::Sizes;
 
@@ -222,6 +223,16 @@ impl<T> EventQueue<T> {
     /// loads that it compares.
     pub fn is_empty(&self) -> bool {
         self.consumer.is_empty(&self.producers)
+    }
+
+    /// How many events wait, for people. Any thread; wait-free. No happens-before edge.
+    ///
+    /// Known as long as they are in one block: of a queue that is
+    /// [embedded](Self::with_one_slot), up to some fifty. Beyond that it is the least number that
+    /// there are. Pushes that are under way count, and so do events behind one of these that a
+    /// drain has taken already.
+    pub fn depth(&self) -> Depth {
+        Depth::between(self.consumer.head(), self.producers.tail().next)
     }
 
     /// Frees the blocks if the queue is empty, so that only its inline size is left; the next push

@@ -1,19 +1,26 @@
 //! What the processes of a table are doing, and what they wait for.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use filch_event_queue::Depth;
 use filch_process_state::State;
 
+use crate::details::{PendingCommand, ProcessDetails};
 use crate::pid::Pid;
 use crate::slot::Slot;
 
 /// What one process is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
     /// The process.
     pub pid: Pid,
+    /// Its names, in no order. [`Pin::info`](crate::Pin::info) leaves that to those that have the
+    /// [registry](crate::NameRegistry).
+    pub names: Vec<Arc<str>>,
     /// What it is doing, or waits for.
     pub activity: Activity,
     /// Commands that it yielded and whose completions it has not been given.
@@ -21,6 +28,10 @@ pub struct ProcessInfo {
     /// Messages sent to it that no step has been given; `None` without a limit, since they are not
     /// counted then.
     pub undelivered: Option<u32>,
+    /// Messages, and other events, that lie in its queue: known up to some fifty, and else at least
+    /// so many. What its worker has drained, and no step has been given, is not among them.
+    #[cfg_attr(feature = "serde", serde(with = "SerializedDepth"))]
+    pub queued: Depth,
     /// Steps that it has taken.
     pub steps: u64,
     /// Messages, and other events except completions, that its steps were given.
@@ -28,11 +39,14 @@ pub struct ProcessInfo {
     /// Of the steps, those that were given no event while commands of the process were under way:
     /// it goes on where it could wait. `u32::MAX` means as many or more.
     pub empty_steps: u32,
+    /// What is known besides, if a journal is kept of the process.
+    pub details: Option<Box<ProcessDetails>>,
 }
 
 impl ProcessInfo {
-    /// Of the process `pid` in that slot, on which the caller holds a pin.
-    pub(crate) fn of<Body, Item, Exit>(pid: Pid, slot: &Slot<Body, Item, Exit>) -> Self {
+    /// Of the process `pid` in that slot, on which the caller holds a pin, or which it has. Each
+    /// field was true at some moment during the call.
+    pub fn of<Body, Item, Exit>(pid: Pid, slot: &Slot<Body, Item, Exit>) -> Self {
         let activity = match (slot.state.state(), slot.events.is_closed()) {
             (State::Complete, false) => Activity::Starting,
             (_, true) => Activity::Ending,
@@ -44,13 +58,28 @@ impl ProcessInfo {
         };
         Self {
             pid,
+            names: Vec::new(),
             activity,
             outstanding: slot.awaited.commands(),
             undelivered: slot.mailbox.undelivered(),
+            queued: slot.events.depth(),
             steps: slot.stats.steps(),
             messages: slot.stats.messages(),
             empty_steps: slot.empty_steps.get(),
+            details: None,
         }
+    }
+
+    /// The processes that it calls, if all that it waits for is known to be their answers: it
+    /// waits for commands, these are calls, and none has a time limit.
+    pub fn waits_for_calls(&self) -> Option<Vec<Pid>> {
+        let details = self.details.as_ref()?;
+        let commands = &details.commands;
+        if self.activity != Activity::Blocked || commands.len() != self.outstanding as usize {
+            return None;
+        }
+        let callee = |command: &PendingCommand| command.calls.filter(|_| !command.is_limited);
+        commands.iter().map(callee).collect()
     }
 
     /// Whether it goes on by itself.
@@ -60,7 +89,17 @@ impl ProcessInfo {
     }
 }
 
+/// How a [`Depth`] is serialized.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize)]
+#[serde(remote = "Depth")]
+struct SerializedDepth {
+    events: usize,
+    is_exact: bool,
+}
+
 /// What a process is doing.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activity {
@@ -95,6 +134,7 @@ impl fmt::Display for Activity {
 }
 
 /// What a pending future waits for.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingFuture {
     /// Its process.
@@ -107,6 +147,7 @@ pub struct PendingFuture {
 }
 
 /// Timers that are pending.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingTimers {
     /// How many there are.

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod details;
 mod exit_reason;
 mod info;
 #[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
@@ -19,6 +20,7 @@ mod monitor;
 )]
 mod names;
 mod pid;
+mod process_list;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 mod slot;
 mod standstill;
@@ -33,7 +35,9 @@ mod waker_clones;
 mod watch;
 
 pub use admission::{Admission, Refusal};
+pub use details::{PendingCommand, ProcessDetails};
 pub use exit_reason::ExitReason;
+pub use filch_event_queue::Depth;
 pub use filch_slab::{AllocateError, Batch};
 pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 pub use inline_box::InlineBox;
@@ -42,6 +46,7 @@ pub use mailbox::{Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
 pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};
+pub use process_list::ProcessList;
 pub use slot::{Placement, Slot};
 pub use standstill::{Standstill, Verdict};
 pub use stats::{Awaited, ProcessStats, StepCount};

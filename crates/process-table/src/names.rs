@@ -91,6 +91,12 @@ impl NameRegistry {
         self.read().by_name.get(name).map(|holder| holder.pid)
     }
 
+    /// The names of the process in that slot, in no order. The caller holds a pin on it, or they
+    /// may be those of another one.
+    pub fn of(&self, slot: u32) -> Vec<Arc<str>> {
+        self.read().by_slot.get(&slot).cloned().unwrap_or_default()
+    }
+
     /// Gives `name` to `pid`, if no process except `stale` has it.
     ///
     /// # Errors

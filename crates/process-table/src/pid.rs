@@ -83,6 +83,14 @@ impl fmt::Display for Pid {
     }
 }
 
+/// As text.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Pid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Debug for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pid{self}")

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use crate::info::{PendingFuture, PendingTimers, ProcessInfo};
+use crate::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 use crate::pid::Pid;
+use crate::process_list::ProcessList;
 use crate::wait_graph::WaitGraph;
 
 /// What the processes wait for when nothing can run any more. Its `Display` is a report for people.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standstill {
@@ -19,6 +21,7 @@ pub struct Standstill {
 }
 
 /// Whether anything will ever happen again.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -82,13 +85,32 @@ impl Standstill {
     /// the first. All are [stuck](Self::stuck). Each stuck future is in one of these rings, or
     /// awaits one that leads to it, or waits in the end for a future that nothing wakes.
     pub fn rings(&self) -> Vec<Vec<Pid>> {
-        let rings = self.graph().rings().into_iter();
-        let pids = |ring: Vec<usize>| ring.into_iter().map(|at| self.processes[at].pid).collect();
-        rings.map(pids).collect()
+        self.pids(self.graph().rings())
+    }
+
+    /// Rings of processes of which each waits for the next one, and the last one for the first, if
+    /// one of them waits for the answer to a call: for answers alone, or, as a future, for the end
+    /// of others. Only of processes that a [journal](ProcessInfo::details) is kept of.
+    ///
+    /// If no process of a ring has passed on the caller that it is to answer, to a thread or to a
+    /// process that is in no ring, they wait for ever. That cannot be seen: so neither the
+    /// [verdict](Self::verdict) nor [`stuck`](Self::stuck) says so.
+    pub fn call_rings(&self) -> Vec<Vec<Pid>> {
+        let graph = WaitGraph::with_calls(&self.processes, &self.futures);
+        let mut rings = graph.rings();
+        let calls = |process: &ProcessInfo| process.activity != Activity::Pending;
+        rings.retain(|ring| ring.iter().any(|&at| calls(&self.processes[at])));
+        self.pids(rings)
+    }
+
+    fn pids(&self, rings: Vec<Vec<usize>>) -> Vec<Vec<Pid>> {
+        let pid = |at: usize| self.processes[at].pid;
+        let pids = |ring: Vec<usize>| ring.into_iter().map(pid).collect();
+        rings.into_iter().map(pids).collect()
     }
 
     fn graph(&self) -> WaitGraph {
-        WaitGraph::new(&self.processes, &self.futures)
+        WaitGraph::of_futures(&self.processes, &self.futures)
     }
 
     /// What the report begins with.
@@ -136,32 +158,21 @@ impl fmt::Display for Standstill {
         if self.processes.is_empty() {
             return Ok(());
         }
-        write!(
-            f,
-            "\n{:<16}{:<10}{:>12}{:>12}{:>10}{:>10}",
-            "process", "is", "commands", "undelivered", "steps", "messages"
-        )?;
-        for process in &self.processes {
-            let undelivered = process
-                .undelivered
-                .map_or_else(|| "-".to_owned(), |count| count.to_string());
-            write!(
-                f,
-                "\n{:<16}{:<10}{:>12}{:>12}{:>10}{:>10}",
-                process.pid.to_string(),
-                process.activity,
-                process.outstanding,
-                undelivered,
-                process.steps,
-                process.messages,
-            )?;
-        }
+        write!(f, "\n{}", ProcessList(&self.processes))?;
         for future in self.futures.iter().filter(|one| !one.awaits.is_empty()) {
             write!(f, "\n{} awaits {}", future.pid, list(&future.awaits, ", "))?;
         }
         for ring in self.rings() {
             let way = list(&ring, " awaits ");
             write!(f, "\nin a ring, for ever: {way} awaits {}", ring[0])?;
+        }
+        for ring in self.call_rings() {
+            f.write_str("\nin a ring, unless one has passed its caller on: ")?;
+            for &pid in &ring {
+                let is_future = self.futures.iter().any(|future| future.pid == pid);
+                write!(f, "{pid} {} ", if is_future { "awaits" } else { "calls" })?;
+            }
+            write!(f, "{}", ring[0])?;
         }
         Ok(())
     }

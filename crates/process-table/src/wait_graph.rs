@@ -1,7 +1,8 @@
 //! Which process waits for which, and what follows.
 //!
 //! A future is woken by the end of *any* process that it awaits, and by any waker that is held
-//! elsewhere. So it can be woken if one of these can; and it cannot if none can.
+//! elsewhere. So it can be woken if one of these can; and it cannot if none can. The same holds of
+//! a process that waits for commands of which each is a call: any answer will do.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,22 @@ pub(crate) struct WaitGraph {
 }
 
 impl WaitGraph {
-    pub(crate) fn new(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
+    /// What futures await. A command may be completed from outside, be it a call or not.
+    pub(crate) fn of_futures(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
+        Self::new(processes, futures, |_| None)
+    }
+
+    /// What futures await, and processes that wait for answers to calls alone: as if none of the
+    /// called processes had passed its caller on.
+    pub(crate) fn with_calls(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
+        Self::new(processes, futures, ProcessInfo::waits_for_calls)
+    }
+
+    fn new(
+        processes: &[ProcessInfo],
+        futures: &[PendingFuture],
+        callees: impl Fn(&ProcessInfo) -> Option<Vec<Pid>>,
+    ) -> Self {
         let numbers: HashMap<Pid, usize> = processes
             .iter()
             .enumerate()
@@ -32,21 +48,32 @@ impl WaitGraph {
                     || matches!(process.activity, Activity::Starting | Activity::Pending)
             })
             .collect();
-        let mut awaits = vec![Vec::new(); processes.len()];
-        for future in futures {
-            let Some(&at) = numbers.get(&future.pid) else {
-                continue;
-            };
-            // One that has ended since has woken it, or is about to.
-            let all: Vec<_> = future.awaits.iter().map(|pid| numbers.get(pid)).collect();
-            awake[at] = future.wakers > 0 || all.contains(&None);
-            awaits[at] = all.into_iter().flatten().copied().collect();
-        }
-        let hears = processes
+        let mut hears: Vec<bool> = processes
             .iter()
-            .zip(&awake)
-            .map(|(process, &awake)| awake || process.activity != Activity::Pending)
+            .map(|process| process.activity != Activity::Pending)
             .collect();
+        let mut awaits = vec![Vec::new(); processes.len()];
+        let mut await_all = |at: usize, pids: &[Pid], is_woken: bool| {
+            // One that has ended since has woken it, or is about to.
+            let all: Vec<_> = pids.iter().map(|pid| numbers.get(pid)).collect();
+            awake[at] = is_woken || all.contains(&None);
+            awaits[at] = all.into_iter().flatten().copied().collect();
+            hears[at] = awake[at];
+        };
+        for future in futures {
+            if let Some(&at) = numbers.get(&future.pid) {
+                await_all(at, &future.awaits, future.wakers > 0);
+            }
+        }
+        for (at, process) in processes.iter().enumerate() {
+            if let Some(callees) = callees(process) {
+                await_all(at, &callees, false);
+            }
+        }
+        hears
+            .iter_mut()
+            .zip(&awake)
+            .for_each(|(hears, &awake)| *hears |= awake);
         let mut graph = Self {
             awaits,
             awake,
@@ -133,8 +160,12 @@ fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
 
 #[cfg(test)]
 mod tests {
+    use filch_event_queue::Depth;
     use proptest::prelude::*;
 
+    use std::time::Duration;
+
+    use crate::details::{PendingCommand, ProcessDetails};
     use crate::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
     use crate::standstill::{Standstill, Verdict};
     use crate::{Node, Pid, Placement, Table};
@@ -166,12 +197,15 @@ mod tests {
             };
             ProcessInfo {
                 pid,
+                names: Vec::new(),
                 activity,
                 outstanding,
                 undelivered: None,
+                queued: Depth::default(),
                 steps: 1,
                 messages: 0,
                 empty_steps: 0,
+                details: None,
             }
         };
         let processes = pids.iter().zip(waits).map(info).collect();
@@ -188,7 +222,7 @@ mod tests {
         });
         let timers = PendingTimers {
             count: 0,
-            next: std::time::Duration::MAX,
+            next: Duration::MAX,
         };
         Standstill::new(processes, futures.collect(), timers)
     }
@@ -255,6 +289,42 @@ mod tests {
             prop_assert_eq!(leads_to_ring, found);
         }
         Ok(())
+    }
+
+    /// A process calls an async function that awaits the process's end. Not if one of its commands
+    /// is none that is known to be a call, nor if something else has the future's waker.
+    #[test]
+    fn a_call_and_a_future_in_one_ring() {
+        let pids = pids(2);
+        let no_journal = standstill(
+            &pids,
+            &[Waits::Command, Waits::Pending(0)],
+            &vec![vec![false, false], vec![true, false]],
+        );
+        assert_eq!(no_journal.call_rings(), Vec::<Vec<Pid>>::new());
+        let with = |calls: Option<Pid>, is_limited: bool| {
+            let mut standstill = no_journal.clone();
+            let mut command = PendingCommand::new(7, Duration::ZERO);
+            (command.calls, command.is_limited) = (calls, is_limited);
+            let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
+            details.commands.push(command);
+            standstill.processes[0].details = Some(Box::new(details));
+            standstill
+        };
+        let ring = with(Some(pids[1]), false);
+        assert_eq!(ring.call_rings(), [[pids[0], pids[1]]]);
+        assert_eq!((ring.rings(), ring.stuck()), (vec![], vec![]));
+        let text = ring.to_string();
+        let way = format!("{0} calls {1} awaits {0}", pids[0], pids[1]);
+        assert!(text.ends_with(&way), "{text}");
+        let mut woken = ring.clone();
+        woken.futures[0].wakers = 1;
+        let mut another = ring.clone();
+        another.processes[0].outstanding = 2;
+        let rest = [with(None, false), with(Some(pids[1]), true), woken, another];
+        for standstill in rest {
+            assert_eq!(standstill.call_rings(), Vec::<Vec<Pid>>::new());
+        }
     }
 
     const KINDS: [Waits; 4] = [

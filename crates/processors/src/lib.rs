@@ -28,6 +28,7 @@ pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
 #[cfg(not(loom))]
 pub use pool::handle::{PoolHandle, WeakPoolHandle};
+pub use pool::lengths::QueueLengths;
 pub use pool::processors::Processors;
 pub use pool::reserve::{BoundThread, ReserveError};
 pub use pool::resize::ResizeError;

@@ -7,7 +7,8 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// What one processor has done so far, on whichever threads.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct ProcessorStats {
             $($(#[$doc])* pub $name: u64,)*

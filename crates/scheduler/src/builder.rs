@@ -15,10 +15,11 @@ use crate::api::joins::Joins;
 use crate::api::owned::Owned;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
+use crate::services::watchdog::OnLongStep;
 use crate::table::body::{Table, Task};
 use crate::worker::budget::{Budget, Clock};
 use crate::worker::driver::Driver;
-use crate::{CommandHandler, Completion, Handle, LifeCycle, Protocol, Scheduler};
+use crate::{CommandHandler, Completion, Handle, LifeCycle, Protocol, RunningCall, Scheduler};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]
@@ -32,6 +33,8 @@ pub struct Builder<P: Protocol> {
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
+    journal: bool,
+    watchdog: Option<(Duration, OnLongStep)>,
 }
 
 /// Unless the builder says otherwise.
@@ -51,6 +54,8 @@ impl<P: Protocol> Scheduler<P> {
             handler: None,
             node: Node::default(),
             hooks: None,
+            journal: false,
+            watchdog: None,
         }
     }
 }
@@ -184,6 +189,33 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// Whether the scheduler notes of each process its [type](crate::Process::type_name), its age,
+    /// its parent and the commands and calls that it has under way, with their ages: see
+    /// [`ProcessInfo::details`](crate::ProcessInfo::details). It takes a lock for a moment for each
+    /// process that begins or ends, and two for each command; none for a message. Default: `false`.
+    pub fn journal(mut self, keep: bool) -> Self {
+        self.journal = keep;
+        self
+    }
+
+    /// Has `call` called once for each step that has lasted longer than `limit`, or a millisecond,
+    /// while it still does: on a thread of its own, `filch-watchdog`, up to half a limit late. A
+    /// panic in it is contained, and a shutdown waits for it as for a worker. It costs steps
+    /// nothing.
+    ///
+    /// A step in a [blocking](Handle::blocking) call keeps no worker, and begins anew when it is
+    /// back. What a worker calls besides for a process is told of, too. The
+    /// [type](RunningCall::type_name) is known if there is a [journal](Self::journal).
+    pub fn watchdog(
+        mut self,
+        limit: Duration,
+        call: impl Fn(&RunningCall) + Send + 'static,
+    ) -> Self {
+        let limit = limit.max(Duration::from_millis(1));
+        self.watchdog = Some((limit, Box::new(call)));
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -219,6 +251,7 @@ impl<P: Protocol> Builder<P> {
                 looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
+                journal: self.journal.then(Box::default),
                 first_allowance: budget.first_allowance(),
                 counters,
                 aborting: AtomicBool::new(false),
@@ -231,7 +264,13 @@ impl<P: Protocol> Builder<P> {
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
-        Ok(Scheduler::running(handle, machines))
+        // Shut down, if the system refuses the other thread.
+        let scheduler = Scheduler::running(handle, machines);
+        if let Some((limit, call)) = self.watchdog {
+            let thread = |error| BuildError::Processors(StartError::Thread(error));
+            scheduler.watch_steps(limit, call).map_err(thread)?;
+        }
+        Ok(scheduler)
     }
 }
 
@@ -245,6 +284,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
+            .field("journal", &self.journal)
+            .field("watchdog", &self.watchdog.as_ref().map(|(limit, _)| limit))
             .finish()
     }
 }

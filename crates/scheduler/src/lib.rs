@@ -5,6 +5,7 @@
 //! | folder, from below | what stands there |
 //! |---|---|
 //! | `protocol` | the types that a scheduler's processes agree on |
+//! | `notes/` | what is noted of processes, if that is asked for |
 //! | `api/`, `table/` | what users see; what the process table holds of a process |
 //! | `worker/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
@@ -19,6 +20,7 @@
 mod api;
 mod builder;
 mod future;
+mod notes;
 mod ops;
 mod protocol;
 mod scheduler;
@@ -47,10 +49,11 @@ pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
 pub use builder::{BuildError, Builder};
 pub use filch_process_table::{
-    Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
-    ProcessInfo, RegisterError, Standstill, Verdict,
+    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingCommand, PendingFuture,
+    PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, RegisterError, Standstill,
+    Verdict,
 };
-pub use filch_processors::{ProcessorStats, ReserveError, ResizeError, StartError};
+pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
 pub use future::ask::Asked;
 pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;

@@ -89,6 +89,7 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     test::add_ci_stages(workspace, stages);
     add_builds(workspace, stages);
     add_documentation(stages);
+    add_features(stages);
     add_window(stages);
     stages.run("a minute of the soak", soak::for_ci);
     add_instruction_counts(stages);
@@ -110,6 +111,11 @@ fn add_clippy(stages: &mut Stages) {
             "clippy, of the program with a window",
             cargo(),
             &["--package", "filch-cli", "--features", "window"],
+        ),
+        (
+            "clippy, of the scheduler with its features",
+            cargo(),
+            &["--package", "filch-scheduler", "--all-features"],
         ),
         (
             "clippy, as loom sees the code",
@@ -185,6 +191,14 @@ fn add_documentation(stages: &mut Stages) {
             .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
         stages.check("documentation of a harness", &mut docs);
     }
+}
+
+/// Tests the features that no default build has.
+fn add_features(stages: &mut Stages) {
+    let mut test = cargo();
+    test.args(["test", "--package", "filch-scheduler", "--all-features"]);
+    test.args(["--test", "features"]);
+    stages.run("the scheduler's features", || libtest(&mut test));
 }
 
 /// Looks at what `filch simulate --window` shows, where there is an X server without a screen.

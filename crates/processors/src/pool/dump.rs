@@ -4,6 +4,7 @@ use filch_sync::lock;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::pool::lengths::QueueLengths;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
@@ -14,6 +15,7 @@ use crate::stats::ProcessorStats;
 ///
 /// Taken piece by piece while everything goes on: two lines may contradict each other if something
 /// happened between them. In a pool that hangs nothing does.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 pub struct Dump {
     stopping: bool,
@@ -21,9 +23,7 @@ pub struct Dump {
     searching: usize,
     /// Idle processors, the next to be woken first.
     idle: Vec<usize>,
-    global: usize,
-    yielded: usize,
-    idle_priority: usize,
+    queues: QueueLengths,
     /// Whether the source is empty, if there is one.
     source: Option<bool>,
     processors: Vec<ProcessorLine>,
@@ -31,6 +31,7 @@ pub struct Dump {
     threads: ThreadStats,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct ProcessorLine {
     number: usize,
@@ -46,6 +47,7 @@ struct ProcessorLine {
     stats: ProcessorStats,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct MachineLine {
     name: String,
@@ -59,6 +61,7 @@ struct MachineLine {
     bound: Option<Bound>,
 }
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 struct Bound {
     waiting: usize,
@@ -115,6 +118,7 @@ impl<T: Send + 'static> Processors<T> {
             });
             (inactive, Bindings(bindings.collect()))
         };
+        let lengths = self.queue_lengths();
         let processors: Vec<ProcessorLine> = self
             .stats()
             .into_iter()
@@ -127,7 +131,7 @@ impl<T: Send + 'static> Processors<T> {
                     .watcher(number)
                     .map(|machine| self.name(machine)),
                 guest: self.task_of_guest(number),
-                tasks: queues.processors[number].stealer.len(),
+                tasks: lengths.local.get(number).copied().unwrap_or_default(),
                 interval: queues.processors[number].interval.get(),
                 stats,
             })
@@ -138,9 +142,7 @@ impl<T: Send + 'static> Processors<T> {
             active: control.active(),
             searching,
             idle,
-            global: queues.global.len(),
-            yielded: queues.yielded.len(),
-            idle_priority: queues.idle_priority.len(),
+            queues: lengths,
             source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
             processors,
             machines,
@@ -148,7 +150,7 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    fn name(&self, machine: usize) -> String {
+    pub(crate) fn name(&self, machine: usize) -> String {
         format!("{}-{machine}", self.config.thread_name)
     }
 
@@ -237,15 +239,16 @@ impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} processors, {} idle, {} searching{}; global queue: {}, given way: {}, \
+            "{} processors, {} idle, {} searching{}; global queue: {} and {} woken, given way: {}, \
              idle priority: {}{}",
             self.active,
             self.idle.len(),
             self.searching,
             if self.stopping { ", stopping" } else { "" },
-            self.global,
-            self.yielded,
-            self.idle_priority,
+            self.queues.new,
+            self.queues.woken,
+            self.queues.given_way,
+            self.queues.idle_priority,
             match self.source {
                 None => "",
                 Some(true) => ", source: empty",

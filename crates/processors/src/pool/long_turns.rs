@@ -1,14 +1,14 @@
 //! The thread that looks after long turns, and how a thread makes way.
 
 use std::io;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_parker::Parker;
 use filch_sync::{Arc, lock, thread};
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::{A_PIECE, Activity};
+use crate::pool::sighting::Sighting;
+use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::{Grant, Permit};
 use crate::thread::current::{self, Current};
 
@@ -18,10 +18,6 @@ const TICK: Duration = Duration::from_millis(1);
 /// How long a thread that has made way rests, if the others go on for so long: about as long as it
 /// is in its turn before, since the thread that looks may itself have to wait for a core.
 const REST: Duration = Duration::from_millis(4);
-
-/// What a processor was doing at the last look: how much it had run, on which machine, and how
-/// often what that does had changed.
-type Sighting = (u64, usize, u32);
 
 /// What a look has found.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,23 +73,18 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Marks what is overdue while others wait, and says so.
     fn look(&self, seen: &mut Vec<Option<Sighting>>) -> Sight {
-        let coordinator = &self.shared.coordinator;
         let queues = &self.shared.queues;
-        let processors = queues.in_reach();
-        seen.resize(processors.len().max(seen.len()), None);
+        let processors = queues.in_reach().len();
+        seen.resize(processors.max(seen.len()), None);
         let waiting = self.waiting();
         let (mut sight, mut is_any_due) = (Sight::Quiet, false);
-        for (number, processor) in processors.iter().enumerate() {
-            let machine = coordinator.attached(number);
-            let Some(public) = coordinator.machines.get(machine).and_then(OnceLock::get) else {
+        for (number, seen) in seen.iter_mut().enumerate().take(processors) {
+            let Some(look) = self.look_at(number) else {
                 continue;
             };
-            let (activity, changes) = public.activity();
-            let now = (processor.counters.snapshot().run_in_all(), machine, changes);
-            let runs = activity == Activity::Runs || processor.guest.get() != 0;
-            let is_long = seen[number].replace(now) == Some(now) && runs;
-            let is_piece = public.task.get() == A_PIECE;
-            if is_long || is_piece {
+            let now = look.sighting;
+            let is_long = seen.replace(now) == Some(now) && look.runs;
+            if is_long || look.shown == A_PIECE {
                 sight = Sight::Busy;
             }
             is_any_due |= is_long && waiting > 0;

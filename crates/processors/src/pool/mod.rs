@@ -8,6 +8,7 @@ pub(crate) mod dump;
 mod guests;
 #[cfg(not(loom))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
+pub(crate) mod lengths;
 mod long_turns;
 pub(crate) mod processors;
 mod progress;
@@ -16,4 +17,6 @@ pub(crate) mod reserve;
 pub(crate) mod resize;
 pub(crate) mod running;
 mod shutdown;
+mod sighting;
 mod start;
+mod watchdog;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::Arc as StdArc;
+use std::sync::{Arc as StdArc, OnceLock};
 
 use filch_injector::AllocateError;
+use filch_parker::Unparker;
 use filch_sync::{Arc, Mutex};
 
 use crate::pool::config::{Config, StartError};
@@ -13,7 +14,7 @@ use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
-use crate::queues::task_queues::TaskQueues;
+use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::stats::ProcessorStats;
 use crate::thread::beginning::{Teller, Thread};
 use crate::thread::current;
@@ -30,6 +31,8 @@ pub struct Processors<T> {
     pub(crate) handles: Arc<Handles>,
     /// What the last dump saw.
     pub(crate) progress: Mutex<Progress>,
+    /// Of the thread that tells of long tasks, if there is one.
+    pub(crate) watchdog: OnceLock<Unparker>,
 }
 
 /// Makes threads, and knows what the runner says of a task.
@@ -93,6 +96,7 @@ impl<T: Send + 'static> Processors<T> {
             starter: Mutex::new(None),
             handles: Arc::default(),
             progress: Mutex::default(),
+            watchdog: OnceLock::new(),
         }))
     }
 
@@ -255,14 +259,27 @@ impl<T: Send + 'static> Processors<T> {
         current::with_current(&self.shared, |current| current.permit.processor()).flatten()
     }
 
+    /// The [label](crate::Runner::label) of the task that the calling thread is in the middle of,
+    /// if it is one of the pool's, or a guest, and the task has one: also in a
+    /// [`blocking`](Self::blocking) call.
+    pub fn current_label(&self) -> Option<NonZeroU64> {
+        let coordinator = &self.shared.coordinator;
+        current::with_current(&self.shared, |current| current.label(coordinator)).flatten()
+    }
+
     /// What each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
-        let queues = &self.shared.queues;
-        let count = queues.in_reach().len().max(self.count());
-        queues.processors[..count]
-            .iter()
+        let processors = self.in_use().iter();
+        processors
             .map(|processor| processor.counters.snapshot())
             .collect()
+    }
+
+    /// The processors that there are, or were.
+    pub(crate) fn in_use(&self) -> &[Processor<T>] {
+        let queues = &self.shared.queues;
+        let count = queues.in_reach().len().max(self.count());
+        &queues.processors[..count]
     }
 
     /// How many threads there are, and what they do. Takes a lock for a moment.

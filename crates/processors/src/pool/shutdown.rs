@@ -37,6 +37,9 @@ impl<T: Send + 'static> Processors<T> {
         // With it go references to the pool and to the runner, whose destructor is a user's.
         let starter = lock(&self.starter).take();
         self.shared.long_turns.wake();
+        if let Some(watchdog) = self.watchdog.get() {
+            let _ = watchdog.unpark();
+        }
         drop_contained(starter);
         self.shared.coordinator.announce_end();
     }

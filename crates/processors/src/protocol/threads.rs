@@ -15,6 +15,7 @@ use crate::protocol::state::grant::{Activity, MachineShared};
 use crate::protocol::state::synced::Synced;
 
 /// The threads of a pool, as counted at one moment.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadStats {

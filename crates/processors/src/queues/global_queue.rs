@@ -78,7 +78,13 @@ impl<T: Send> GlobalQueue<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.new.len() + self.woken.len()
+        let (new, woken) = self.lengths();
+        new + woken
+    }
+
+    /// Of the tasks that are new, and of those that were woken.
+    pub(crate) fn lengths(&self) -> (usize, usize) {
+        (self.new.len(), self.woken.len())
     }
 
     /// Behind all that is in there now.
@@ -150,7 +156,7 @@ mod tests {
             queue.push(7);
             queue.push_woken(8);
             assert!(queue.is_past(mark) && !queue.is_empty());
-            assert_eq!(queue.len(), 2);
+            assert_eq!((queue.len(), queue.lengths()), (2, (1, 1)));
         }
     }
 }

@@ -2,13 +2,14 @@
 //! deque of its processor.
 
 use std::cell::{Cell, OnceCell};
+use std::num::NonZeroU64;
 use std::ptr::{self, NonNull};
 
 use filch_parker::Parker;
 use filch_sync::thread_local;
 
 use crate::protocol::Coordinator;
-use crate::protocol::state::grant::ShownTask;
+use crate::protocol::state::grant::{ShownTask, task_label};
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::queues::source::{AttachedSource, Source};
@@ -36,6 +37,18 @@ pub(crate) enum Place<'thread> {
 }
 
 impl Current<'_> {
+    /// The label of the task that it runs, if that has one.
+    pub(crate) fn label(&self, coordinator: &Coordinator) -> Option<NonZeroU64> {
+        let machine = match &self.place {
+            Place::Machine(machine, _) => *machine,
+            Place::Guest { enlisted, task, .. } => match enlisted.get() {
+                Some((machine, _)) => *machine,
+                None => return task_label(task.get()),
+            },
+        };
+        task_label(coordinator.machine(machine).task.get())
+    }
+
     /// The thread's machine, and its parker. A guest gets a place if it has none; `None` if it
     /// cannot have one.
     pub(crate) fn machine(&self, coordinator: &Coordinator) -> Option<(usize, &Parker)> {

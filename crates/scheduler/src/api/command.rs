@@ -55,6 +55,8 @@ pub struct Completion<P: Protocol> {
     scheduler: Handle<P>,
     pid: Pid,
     tag: u64,
+    /// Its number in the journal, if there is one.
+    number: u32,
     answered: bool,
 }
 
@@ -64,11 +66,20 @@ impl<P: Protocol> Completion<P> {
     pub(crate) unsafe fn new(scheduler: &Handle<P>, pid: Pid, tag: u64) -> Self {
         // SAFETY: the caller's.
         unsafe { scheduler.table().slot(pid.slot()).share_pin() };
+        let journal = scheduler.shared.journal.as_ref();
         Self {
             scheduler: scheduler.clone(),
             pid,
             tag,
+            number: journal.map_or(0, |journal| journal.begin_command(pid, tag)),
             answered: false,
+        }
+    }
+
+    /// What is to be done is a call of the process `to`.
+    pub(crate) fn note_call(&self, to: Pid, is_limited: bool) {
+        if let Some(journal) = &self.scheduler.shared.journal {
+            journal.note_call(self.pid, self.number, to, is_limited);
         }
     }
 
@@ -111,6 +122,10 @@ impl<P: Protocol> Completion<P> {
 
     fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {
         self.answered = true;
+        // Before the process can end.
+        if let Some(journal) = &self.scheduler.shared.journal {
+            journal.end_command(self.pid, self.number);
+        }
         let table = self.scheduler.table();
         self.scheduler
             .deliver_completion(self.pid, self.tag, result);
@@ -133,6 +148,7 @@ impl<P: Protocol> Drop for Completion<P> {
                 scheduler: self.scheduler.clone(),
                 pid: self.pid,
                 tag: self.tag,
+                number: self.number,
                 answered: false,
             };
             UNWOUND.with(|unwound| {

@@ -60,6 +60,10 @@ where
     ) -> Result<(), P::Error> {
         (self.0)(context, events, out)
     }
+
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
 }
 
 impl<F> fmt::Debug for FromFn<F> {
@@ -91,5 +95,9 @@ impl<P: Protocol, T: Process<P> + ?Sized> Process<P> for Box<T> {
 
     fn close(&mut self, reason: &ExitReason) {
         (**self).close(reason);
+    }
+
+    fn type_name(&self) -> &'static str {
+        (**self).type_name()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 
@@ -18,6 +19,7 @@ use crate::api::owned::{Owned, Retire};
 use crate::api::receiver::Routes;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
+use crate::notes::journal::Journal;
 use crate::table::body::{Table, Task};
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
 
@@ -46,6 +48,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
+    /// What is noted of the processes, if that is asked for.
+    pub(crate) journal: Option<Box<Journal>>,
     /// How many events the first step of a process is given.
     pub(crate) first_allowance: u32,
     /// One per worker, which alone writes it.
@@ -94,6 +98,17 @@ impl<P: Protocol> Handle<P> {
         worker
     }
 
+    /// The process in whose step the calling thread is, or in what follows its end.
+    pub(crate) fn current_process(&self) -> Option<Pid> {
+        let label = self.shared.processors.current_label();
+        label.and_then(|label| self.labelled(label))
+    }
+
+    /// The process that a task with that label is of.
+    pub(crate) fn labelled(&self, label: NonZeroU64) -> Option<Pid> {
+        self.table().occupant(label.get() - 1)
+    }
+
     /// The counters of the [worker](Self::worker).
     pub(crate) fn counters(&self) -> &Counters {
         &self.shared.counters[self.worker()]
@@ -126,6 +141,7 @@ impl<P: Protocol> Handle<P> {
         let processors = self.shared.processors.stats();
         Stats {
             live: self.live(),
+            queues: self.shared.processors.queue_lengths(),
             workers: processors
                 .into_iter()
                 .zip(&self.shared.counters)

@@ -49,6 +49,12 @@ pub trait Process<P: Protocol>: Send {
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;
     }
+
+    /// What reports call it: see [`Builder::journal`](crate::Builder::journal). By default that is
+    /// the name of its type.
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
 }
 
 /// Why [`Process::init`] refused.

@@ -16,6 +16,7 @@ pub(crate) struct CommandLabel {
 
 /// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
 /// person with a program that hangs.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunningCall {
@@ -23,6 +24,8 @@ pub struct RunningCall {
     pub thread: String,
     /// The process that it runs for, if it does for one.
     pub process: Option<Pid>,
+    /// The name of that one's type, if the scheduler keeps a [journal](crate::Builder::journal).
+    pub type_name: Option<&'static str>,
     /// What it is.
     pub kind: CallKind,
     /// For how long it has run: exactly for commands, blocking calls and timers. A step has no
@@ -32,6 +35,7 @@ pub struct RunningCall {
 }
 
 /// What a [`RunningCall`] is.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallKind {
@@ -95,6 +99,9 @@ impl fmt::Display for RunningCall {
         };
         if let Some(process) = self.process {
             write!(f, " of process {process}")?;
+        }
+        if let Some(type_name) = self.type_name {
+            write!(f, ", a {type_name}")?;
         }
         if let CallKind::Command {
             label: Some(label), ..

@@ -2,19 +2,23 @@
 
 use std::fmt;
 
-use filch_processors::{Counter, ProcessorStats};
+use filch_processors::{Counter, ProcessorStats, QueueLengths};
 
 /// What a scheduler has done since it was started.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Stats {
     /// Processes that live now.
     pub live: usize,
+    /// How many processes wait to be run, and where.
+    pub queues: QueueLengths,
     /// One entry per worker.
     pub workers: Vec<WorkerStats>,
 }
 
 /// What one worker has done.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct WorkerStats {
@@ -108,7 +112,18 @@ impl fmt::Display for Stats {
                 write!(f, "{value:>width$}")?;
             }
         }
-        write!(f, "\nlive processes: {}", self.live)
+        let queues = &self.queues;
+        write!(
+            f,
+            "\nlive processes: {}; runnable: {} new, {} woken, {} given way, {} of idle priority",
+            self.live, queues.new, queues.woken, queues.given_way, queues.idle_priority,
+        )?;
+        let local = queues.local.iter().map(usize::to_string);
+        write!(
+            f,
+            ", on the workers {}",
+            local.collect::<Vec<_>>().join(" + ")
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! The process of a future.
 
+use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{self, Poll};
@@ -45,6 +46,10 @@ where
         }
         Ok(())
     }
+
+    fn type_name(&self) -> &'static str {
+        type_name::<F>()
+    }
 }
 
 /// A future with an [`Inbox`](crate::Inbox), which gets the events of its process.
@@ -81,5 +86,9 @@ where
             out.pending_for_events();
         }
         Ok(())
+    }
+
+    fn type_name(&self) -> &'static str {
+        type_name::<F>()
     }
 }

@@ -156,6 +156,7 @@ impl<P: Protocol> Closing<P> {
         report.running.push(RunningCall {
             thread: NAME.to_owned(),
             process: None,
+            type_name: None,
             kind: CallKind::Destructor,
             elapsed: since.elapsed(),
         });
@@ -170,6 +171,7 @@ impl<P: Protocol> Closing<P> {
             Some(RunningCall {
                 thread: timer.thread.to_owned(),
                 process: None,
+                type_name: None,
                 kind: CallKind::Timer,
                 elapsed: timer.elapsed,
             })

@@ -1,16 +1,124 @@
 //! What the processes are doing.
 
-use crate::{Handle, Pid, ProcessInfo, Protocol};
+use std::cmp::Reverse;
+
+use crate::table::body::Slot;
+use crate::{Context, Handle, Pid, ProcessInfo, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        self.table().iter().map(|process| process.info()).collect()
+        let processes = self.table().iter();
+        processes
+            .map(|process| self.look_at(process.slot()))
+            .collect()
     }
 
     /// What the process `pid` is doing, if it lives.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        process.is_live().then(|| process.info())
+        process.is_live().then(|| self.look_at(process.slot()))
+    }
+
+    /// What a process is doing, and what is known of it beside its slot, on which the caller holds
+    /// a pin.
+    fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
+        let pid = self.table().pid_of(slot);
+        let mut info = ProcessInfo::of(pid, slot);
+        info.names = self.shared.names.of(pid.slot());
+        let journal = self.shared.journal.as_ref();
+        info.details = journal
+            .and_then(|journal| journal.details(pid))
+            .map(Box::new);
+        info
+    }
+
+    /// How many processes live, and the `most` of them that have the most to do: those with the
+    /// longest queues, and then those with the most commands under way.
+    pub(crate) fn busiest(&self, most: usize) -> (usize, Vec<ProcessInfo>) {
+        let (mut live, mut busiest) = (0, Vec::new());
+        let keep = |busiest: &mut Vec<ProcessInfo>| {
+            let mailbox = |info: &ProcessInfo| info.undelivered.unwrap_or_default() as usize;
+            busiest.sort_by_key(|info| {
+                Reverse((mailbox(info).max(info.queued.events), info.outstanding))
+            });
+            busiest.truncate(most);
+        };
+        for process in self.table().iter() {
+            live += 1;
+            busiest.push(process.info());
+            if busiest.len() > 2 * most {
+                keep(&mut busiest);
+            }
+        }
+        keep(&mut busiest);
+        // One that has ended meanwhile is as it was.
+        for info in &mut busiest {
+            if let Some(now) = self.info(info.pid) {
+                *info = now;
+            }
+        }
+        (live, busiest)
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// The process's own figures: how much it has done, and what waits for it.
+    pub fn info(&self) -> ProcessInfo {
+        let handle = self.handle();
+        handle.look_at(handle.table().slot(self.pid().slot()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Context, LifeCycle, Protocol, Scheduler, SubmitError, from_fn};
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    struct NamelessOnly;
+
+    impl LifeCycle<Any> for NamelessOnly {
+        fn on_start(&self, context: &Context<'_, Any>) -> Result<(), String> {
+            match context.info().names.is_empty() {
+                true => Ok(()),
+                false => Err("no names here".to_owned()),
+            }
+        }
+    }
+
+    /// A failure: an entry is left, which is memory that grows with each process.
+    #[test]
+    fn the_journal_forgets_what_has_ended() {
+        let scheduler = Scheduler::<Any>::builder().workers(1).journal(true);
+        let scheduler = scheduler.hooks(NamelessOnly).build().unwrap();
+        let noted = || {
+            scheduler
+                .shared
+                .journal
+                .as_ref()
+                .map(|journal| journal.len())
+        };
+        let idle = || from_fn(|_, _, _| Ok(()));
+        let process = scheduler.submit(idle(), "run", ()).unwrap();
+        let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+        assert_eq!(noted(), Some(2));
+        let refused = scheduler.submission(idle(), "run", ()).name("named");
+        assert!(matches!(refused.submit(), Err(SubmitError::Hook(_))));
+        assert_eq!(noted(), Some(2));
+        scheduler.terminate(process.pid()).unwrap();
+        process.join().unwrap_err();
+        future.abort();
+        future.join().unwrap_err();
+        assert_eq!(noted(), Some(0));
     }
 }

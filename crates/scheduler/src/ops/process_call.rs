@@ -77,6 +77,7 @@ impl<P: Protocol> StepOutput<P> {
                 }
             };
             let (handle, own) = (completion.handle().clone(), completion.pid());
+            completion.note_call(to, limit.is_some());
             let waiting = Waiting::new(completion, reply);
             let message = message(Caller::process(waiting.clone()));
             if to == own {

@@ -7,8 +7,11 @@ use filch_processors::{Inside, RunningTask};
 use crate::api::running_call::CommandLabel;
 use crate::{CallKind, Dump, Handle, Pid, Protocol, RunningCall};
 
+/// Processes in a dump.
+const SHOWN: usize = 64;
+
 /// Processes with empty steps in a dump.
-const SHOWN: usize = 8;
+const SHOWN_IN_VAIN: usize = 8;
 
 impl<P: Protocol> Handle<P> {
     /// The calls of the user's code that are under way: on the workers, and on
@@ -22,8 +25,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// What the workers, their threads and the threads of [`BlockingThreads`] are doing just now,
-    /// to be printed when something hangs. [`list`](Self::list) says what all the other processes
-    /// wait for.
+    /// and the processes with the longest mailboxes, to be printed when something hangs.
+    /// [`list`](Self::list) says what all the other processes wait for. Looks at each process.
     ///
     /// [`BlockingThreads`]: crate::BlockingThreads
     pub fn dump(&self) -> Dump {
@@ -34,7 +37,13 @@ impl<P: Protocol> Handle<P> {
             _ => self.busiest_in_vain(),
         };
         let workers = self.shared.processors.dump();
-        Dump::new(workers, self.running_commands(), (empty_steps, busy))
+        let processes = self.busiest(SHOWN);
+        Dump::new(
+            workers,
+            self.running_commands(),
+            processes,
+            (empty_steps, busy),
+        )
     }
 
     /// The processes that live and have taken the most empty steps, with these: a few.
@@ -45,18 +54,26 @@ impl<P: Protocol> Handle<P> {
             .map(|info| (info.pid, info.empty_steps))
             .collect();
         busy.sort_by_key(|&(_, steps)| Reverse(steps));
-        busy.truncate(SHOWN);
+        busy.truncate(SHOWN_IN_VAIN);
         busy
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {
-        commands(&self.shared.calls)
+        let mut commands = commands(&self.shared.calls);
+        for command in &mut commands {
+            command.type_name = self.type_name(command.process);
+        }
+        commands
+    }
+
+    fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
+        let journal = self.shared.journal.as_ref()?;
+        journal.type_name(process?)
     }
 
     /// What a worker is in the middle of.
-    fn call_of(&self, task: RunningTask) -> RunningCall {
-        let slot = task.label.map(|label| label.get() - 1);
-        let process = slot.and_then(|slot| self.table().occupant(slot));
+    pub(crate) fn call_of(&self, task: RunningTask) -> RunningCall {
+        let process = task.label.and_then(|label| self.labelled(label));
         let kind = match task.inside {
             // Each process has a label, and jobs have none.
             Inside::Piece => CallKind::Job,
@@ -71,6 +88,7 @@ impl<P: Protocol> Handle<P> {
         RunningCall {
             thread: task.thread,
             process,
+            type_name: self.type_name(process),
             kind,
             elapsed: task.elapsed,
         }
@@ -88,6 +106,7 @@ pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<Runni
     let running = calls.running().into_iter().map(|call| RunningCall {
         thread: call.thread,
         process: Some(call.label.process),
+        type_name: None,
         kind: CallKind::Command {
             tag: call.label.tag,
             label: call.label.label,

@@ -10,6 +10,7 @@ use crate::{Cancel, Handle, Pid, Protocol, RunningCall};
 
 /// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
 /// each call that still runs.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {

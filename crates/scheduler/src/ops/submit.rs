@@ -14,7 +14,7 @@ use crate::api::submission::{Options, Start};
 use crate::api::ties::{Deadline, Ties};
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
-use crate::worker::start::init;
+use crate::worker::start::{init, type_name};
 use crate::{
     Cancel, Context, ExitReason, HandedBack, Handle, HookError, InitError, Process, ProcessHandle,
     Protocol, RegisterError, Submission,
@@ -127,6 +127,9 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
+        if self.shared.journal.is_some() {
+            self.note_begin(pid, &*body.process);
+        }
         let context = Context::new(self, pid);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
@@ -147,6 +150,15 @@ impl<P: Protocol> Handle<P> {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         Ok(())
+    }
+
+    /// The journal learns of the process. Apart, as most schedulers keep none.
+    #[cold]
+    #[inline(never)]
+    fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
+        if let Some(journal) = &self.shared.journal {
+            journal.begin(pid, type_name(process), self.current_process());
+        }
     }
 
     /// Ties the process to others, before it is Ready.
@@ -191,6 +203,9 @@ impl<P: Protocol> Handle<P> {
             let _ = catch_panic(|| body.process.close(reason));
             // SAFETY: as above; the reference to the body is not used any more.
             let _ = catch_panic(|| unsafe { slot.life.drop_body() });
+        }
+        if let Some(journal) = &self.shared.journal {
+            journal.end(pid);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.

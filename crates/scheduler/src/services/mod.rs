@@ -13,3 +13,4 @@ pub(crate) mod service_threads;
 pub(crate) mod standstill;
 pub mod testing;
 pub mod timers;
+pub(crate) mod watchdog;

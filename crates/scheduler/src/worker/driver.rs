@@ -20,6 +20,8 @@ use crate::worker::end::end;
 use crate::worker::inbox::{Inbox, WaitEnds, put_back};
 use crate::worker::let_go::{After, let_go, let_go_backlogged};
 use crate::worker::scratch::Scratch;
+#[cfg(feature = "tracing")]
+use crate::worker::span::enter_step;
 use crate::worker::start::take_over;
 use crate::{
     CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
@@ -53,7 +55,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
-        match self.handle.table().occupant(label.get() - 1) {
+        match self.handle.labelled(label) {
             Some(pid) => format!("process {pid}"),
             None => "a process that has just ended".to_owned(),
         }
@@ -314,7 +316,12 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         output: &mut StepOutput<P>,
     ) -> Result<Waits, Over> {
-        match catch_panic(|| body.process.step(context, Events::new(events), output)) {
+        let step = || {
+            #[cfg(feature = "tracing")]
+            let _span = enter_step(context.pid(), &*body.process);
+            body.process.step(context, Events::new(events), output)
+        };
+        match catch_panic(step) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
             Err(message) => return Err(output.fail(ProcessError::Panicked(message))),

@@ -59,6 +59,9 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         calls.run(&reason);
     }
     life_cycle::complete(&context, &reason);
+    if let Some(journal) = &handle.shared.journal {
+        journal.end(pid);
+    }
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
     completed.tell_into(&mut scratch.vacant, || output.take_exit());

@@ -16,4 +16,6 @@ pub(crate) mod inbox;
 pub(crate) mod let_go;
 #[expect(unsafe_code, reason = "has the scheduler that its driver keeps")]
 pub(crate) mod scratch;
+#[cfg(feature = "tracing")]
+pub(crate) mod span;
 pub(crate) mod start;

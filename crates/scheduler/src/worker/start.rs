@@ -6,6 +6,11 @@ use crate::api::step_output::Successor;
 use crate::table::body::{Body, ProcessBox};
 use crate::{Context, ExitReason, InitError, Process, ProcessError, Protocol};
 
+/// What reports call the process. That is the user's code, which may panic.
+pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
+    catch_panic(|| process.type_name()).unwrap_or("(its `type_name` panics)")
+}
+
 /// Runs `init`.
 pub(crate) fn init<P: Protocol>(
     process: &mut dyn Process<P>,
@@ -20,10 +25,13 @@ pub(crate) fn init<P: Protocol>(
     }
 }
 
-/// Starts the new version of a process in place of the one that the caller has.
+/// Starts the new version of a process in place of the one that the caller has. Apart, as few steps
+/// end so.
 ///
 /// # Errors
 /// What the process ends with.
+#[cold]
+#[inline(never)]
 pub(crate) fn take_over<P: Protocol>(
     successor: Successor<P>,
     context: &Context<'_, P>,
@@ -42,6 +50,9 @@ pub(crate) fn take_over<P: Protocol>(
     }
     let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
     body.reads_later = false;
+    if let Some(journal) = &context.handle().shared.journal {
+        journal.replace(context.pid(), type_name(&*process));
+    }
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
     let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));

@@ -37,7 +37,7 @@ fn a_completion_comes_first_where_one_is_waited_for() {
             }
         }
         if steps <= 2 {
-            assert_eq!(seen, [], "they have come before the completion");
+            assert!(seen.is_empty(), "they have come before the completion");
             out.yield_command(steps, Command::Give(give.clone()));
             out.wait();
         } else if seen.len() as u64 == SOME {

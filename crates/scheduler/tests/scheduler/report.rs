@@ -31,7 +31,7 @@ fn a_ring_of_processes_that_wait_for_each_other() {
     (0..2).for_each(|_| scheduler.send(first.pid(), (0, 1)).unwrap());
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock);
-    let [one, other] = standstill.processes[..] else {
+    let [one, other] = &standstill.processes[..] else {
         panic!("{standstill}")
     };
     assert_eq!((one.pid, one.activity), (first.pid(), Activity::Idle));
@@ -52,7 +52,7 @@ fn a_ring_of_processes_that_wait_for_each_other() {
     // It was none: somebody outside goes on.
     scheduler.send(first.pid(), (0, 5)).unwrap();
     assert_eq!(first.join().unwrap(), 7);
-    assert_eq!(scheduler.info(second.pid()), Some(other));
+    assert_eq!(scheduler.info(second.pid()).as_ref(), Some(other));
 }
 
 #[test]

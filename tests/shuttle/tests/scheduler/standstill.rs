@@ -20,7 +20,7 @@ fn a_standstill_races_with_messages() {
             handle.send(pid, Note::Number(2)).unwrap();
         });
         let standstill = scheduler.wait_for_standstill().unwrap();
-        match standstill.processes[..] {
+        match &standstill.processes[..] {
             [] => assert_eq!(standstill.verdict(), Verdict::AllEnded),
             [one] => {
                 assert_eq!(standstill.verdict(), Verdict::Deadlock);

@@ -38,6 +38,7 @@ const ORDERS: &[Order] = &[
         package: "crates/scheduler",
         layers: &[
             &[""],
+            &["notes"],
             // One layer: a part of the interface's ring stands in `table`.
             &["api", "table"],
             &["worker"],

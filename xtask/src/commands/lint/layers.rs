@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &[
         "filch-scheduler",
         "filch-supervisor",
+        "filch-metrics",
         "filch-fork-join",
         "filch-engine",
         "filch-build-scheduler",
@@ -56,14 +57,21 @@ const TOOLS: &[&str] = &[
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
 /// What a library may have besides: stacks of one's own are a matter of assembler, per processor;
-/// and the transport is a client of somebody else's server.
+/// and the transport is a client of somebody else's server; what others read of a scheduler has to
+/// be in their forms. Of these, what is no crate of its own is a feature that nobody has by
+/// default.
 const FOREIGN: &[(&str, &str)] = &[
     ("filch-engine", "corosensei"),
+    ("filch-metrics", "prometheus-client"),
     ("filch-nats", "async-nats"),
     ("filch-nats", "futures-util"),
     ("filch-nats", "postcard"),
     ("filch-nats", "serde"),
     ("filch-nats", "tokio"),
+    ("filch-process-table", "serde"),
+    ("filch-processors", "serde"),
+    ("filch-scheduler", "serde"),
+    ("filch-scheduler", "tracing"),
 ];
 
 /// The primitives that need no thread, and so no std.

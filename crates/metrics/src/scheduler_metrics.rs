@@ -1,0 +1,152 @@
+//! What a scheduler counts, asked for at each scrape.
+
+use std::fmt;
+
+use filch_scheduler::{Handle, Protocol, QueueLengths, Stats, WorkerStats};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+
+/// What a scheduler counts, as a collector. See the [crate](crate) for the metrics.
+///
+/// It has a handle, which keeps neither the workers nor the scheduler, and asks for the
+/// [stats](Handle::stats) when it is asked itself. Of two schedulers in one registry, each needs a
+/// [prefix](prometheus_client::registry::Registry::sub_registry_with_prefix) or a
+/// [label](prometheus_client::registry::Registry::sub_registry_with_label) of its own.
+pub struct SchedulerMetrics<P: Protocol>(Handle<P>);
+
+impl<P: Protocol> SchedulerMetrics<P> {
+    /// Of that scheduler.
+    pub fn new(scheduler: Handle<P>) -> Self {
+        Self(scheduler)
+    }
+}
+
+impl<P: Protocol> Collector for SchedulerMetrics<P> {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let stats = self.0.stats();
+        let processes = ConstGauge::new(gauge(stats.live));
+        let live = encoder.encode_descriptor(
+            "processes",
+            "Processes that live",
+            None,
+            processes.metric_type(),
+        )?;
+        processes.encode(live)?;
+        encode_queues(&mut encoder, &stats.queues)?;
+        COUNTERS
+            .iter()
+            .try_for_each(|counter| counter.encode(&mut encoder, &stats))
+    }
+}
+
+fn encode_queues(encoder: &mut DescriptorEncoder<'_>, queues: &QueueLengths) -> fmt::Result {
+    let mut family = encoder.encode_descriptor(
+        "runnable",
+        "Processes that wait to be run, by the queue that they are in",
+        None,
+        MetricType::Gauge,
+    )?;
+    let lengths = [
+        ("new", queues.new),
+        ("woken", queues.woken),
+        ("given_way", queues.given_way),
+        ("idle_priority", queues.idle_priority),
+        ("local", queues.local.iter().sum()),
+    ];
+    for (queue, length) in lengths {
+        let label = [("queue", queue)];
+        ConstGauge::new(gauge(length)).encode(family.encode_family(&label)?)?;
+    }
+    Ok(())
+}
+
+/// What each worker counts.
+struct WorkerCounter {
+    name: &'static str,
+    help: &'static str,
+    of: fn(&WorkerStats) -> u64,
+}
+
+const COUNTERS: [WorkerCounter; 11] = [
+    WorkerCounter {
+        name: "steps",
+        help: "Steps of processes",
+        of: |worker| worker.steps,
+    },
+    WorkerCounter {
+        name: "messages",
+        help: "Messages, and other events except completions, that steps were given",
+        of: |worker| worker.messages,
+    },
+    WorkerCounter {
+        name: "commands",
+        help: "Commands that were handed to the handler, and calls",
+        of: |worker| worker.commands,
+    },
+    WorkerCounter {
+        name: "completions",
+        help: "Completions that steps were given",
+        of: |worker| worker.completions,
+    },
+    WorkerCounter {
+        name: "empty_steps",
+        help: "Steps that were given nothing while commands of their process were under way",
+        of: |worker| worker.empty_steps,
+    },
+    WorkerCounter {
+        name: "processes_ended",
+        help: "Processes that ended",
+        of: |worker| worker.ended,
+    },
+    WorkerCounter {
+        name: "processes_failed",
+        help: "Of the processes that ended, those that did not end well",
+        of: |worker| worker.failed,
+    },
+    WorkerCounter {
+        name: "stolen",
+        help: "Processes that were taken from other workers",
+        of: |worker| worker.processor.stolen,
+    },
+    WorkerCounter {
+        name: "steals",
+        help: "Times that some were",
+        of: |worker| worker.processor.steals,
+    },
+    WorkerCounter {
+        name: "parks",
+        help: "Times that the worker slept",
+        of: |worker| worker.processor.parks,
+    },
+    WorkerCounter {
+        name: "wake_ups",
+        help: "Times that the worker woke another one",
+        of: |worker| worker.processor.wake_ups,
+    },
+];
+
+impl WorkerCounter {
+    fn encode(&self, encoder: &mut DescriptorEncoder<'_>, stats: &Stats) -> fmt::Result {
+        let mut family =
+            encoder.encode_descriptor(self.name, self.help, None, MetricType::Counter)?;
+        for (number, worker) in stats.workers.iter().enumerate() {
+            let label = [("worker", number)];
+            ConstCounter::new((self.of)(worker)).encode(family.encode_family(&label)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// A count as a gauge shows it.
+fn gauge(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl<P: Protocol> fmt::Debug for SchedulerMetrics<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SchedulerMetrics").field(&self.0).finish()
+    }
+}

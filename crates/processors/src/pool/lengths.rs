@@ -1,0 +1,46 @@
+//! How much waits to be run.
+
+use crate::pool::processors::Processors;
+
+/// How many tasks wait in which queue, of those that are bound to no thread; from
+/// [`Processors::queue_lengths`].
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueLengths {
+    /// In the global queue: those that are new.
+    pub new: usize,
+    /// In the global queue's other lane: those that were woken from outside.
+    pub woken: usize,
+    /// Those that have given way to all others.
+    pub given_way: usize,
+    /// Those that wait until there is nothing else to do.
+    pub idle_priority: usize,
+    /// In the deque of each processor.
+    pub local: Vec<usize>,
+}
+
+impl QueueLengths {
+    /// All of them.
+    pub fn total(&self) -> usize {
+        let local: usize = self.local.iter().sum();
+        self.new + self.woken + self.given_way + self.idle_priority + local
+    }
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// How many tasks wait in each of the queues just now, one after the other. Wait-free, except
+    /// for memory, and disturbs nothing: some loads for each queue.
+    pub fn queue_lengths(&self) -> QueueLengths {
+        let queues = &self.shared.queues;
+        let (new, woken) = queues.global.lengths();
+        let local = self.in_use().iter();
+        QueueLengths {
+            new,
+            woken,
+            given_way: queues.yielded.len(),
+            idle_priority: queues.idle_priority.len(),
+            local: local.map(|processor| processor.stealer.len()).collect(),
+        }
+    }
+}
