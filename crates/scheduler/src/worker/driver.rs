@@ -316,12 +316,12 @@ impl<P: Protocol> Driver<P> {
         events: &mut EventList<P>,
         output: &mut StepOutput<P>,
     ) -> Result<Waits, Over> {
-        let step = || {
-            #[cfg(feature = "tracing")]
-            let _span = enter_step(context.pid(), &*body.process);
-            body.process.step(context, Events::new(events), output)
-        };
-        match catch_panic(step) {
+        #[cfg(feature = "tracing")]
+        let span = enter_step(context.pid(), &*body.process);
+        let stepped = catch_panic(|| body.process.step(context, Events::new(events), output));
+        #[cfg(feature = "tracing")]
+        drop(span);
+        match stepped {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
             Err(message) => return Err(output.fail(ProcessError::Panicked(message))),
