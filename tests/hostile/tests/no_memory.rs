@@ -81,12 +81,21 @@ fn a_submission_is_refused_and_handed_back() {
     assert_eq!(first.join().unwrap(), 0);
     let mut again = Err(SubmitError::NoMemory(refused));
     while let Err(SubmitError::NoMemory(Refused { process, input })) = again {
-        again = refusing(REFUSED, || scheduler.submit_boxed(process, "", input));
+        again = refusing(REFUSED, || {
+            scheduler.submit_boxed(process.into_inner(), "", input)
+        });
     }
     waiting.push(again.unwrap());
 
     // With memory the table grows.
-    assert_eq!(scheduler.spawn(future).unwrap().join().unwrap(), 7);
+    assert_eq!(
+        scheduler
+            .spawn(future.into_inner())
+            .unwrap()
+            .join()
+            .unwrap(),
+        7
+    );
     for process in waiting {
         scheduler.send(process.pid(), ()).unwrap();
         process.join().unwrap();
