@@ -36,9 +36,9 @@ impl Process<Words> for Reader {
 const PROCESSES: usize = 30_000;
 
 /// What two workers and the table's last page may take besides; and the two lanes of the global
-/// queue, each of which keeps the blocks in which it once had all of the processes: on a busy
-/// machine, where the workers come late.
-const FIXED: i64 = 192 * 1024 + 2 * 8 * (PROCESSES.next_power_of_two() as i64);
+/// queue, each of which keeps the blocks that it once needed: more on a busy machine, where the
+/// workers come late. Half of what one block of its queue would be for each process.
+const FIXED: i64 = 1024 * 1024;
 
 #[test]
 fn an_ended_process_keeps_its_slot_alone() {
