@@ -38,7 +38,7 @@ pub enum Incident<'a> {
     /// A packet came from a node that is not connected, or is for another life of this one: late,
     /// or meant for somebody else.
     Stale {
-        /// Who has sent it.
+        /// The node that has sent it.
         node: Node,
         /// In which life.
         life: Life,

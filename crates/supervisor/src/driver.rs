@@ -47,7 +47,7 @@ pub(crate) struct Driver<P: Protocol> {
     at_end: Vec<Reply<(), SupervisorError>>,
 }
 
-/// Who is told that all children have been started.
+/// The one that is told that all children have been started.
 pub(crate) enum Begun<P: Protocol> {
     /// The caller that starts it.
     Answer(Reply<SupervisorHandle<P>, SupervisorError>),

@@ -12,7 +12,7 @@ const VERSION: u8 = 1;
 /// The bytes of a header.
 pub(crate) const HEADER: usize = 1 + 8 + 4 + 8 + 4 + 8 + 8;
 
-/// Who sends a packet to whom, and what came before.
+/// What a packet says of its sender, of its receiver, and of what came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The life that it is for; none if the sender does not know it yet.

@@ -57,7 +57,7 @@ fn ours(server: &Server, bytes: usize) -> Duration {
         while let Err(back) = here.scheduler.send(pid, note) {
             assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}");
             note = back.message;
-            // Room comes by packets. Who tries without a pause has the other threads wait.
+            // Room comes by packets. A try without a pause has the other threads wait.
             std::thread::park_timeout(Duration::from_micros(100));
         }
     }
