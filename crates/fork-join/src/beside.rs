@@ -51,7 +51,7 @@ impl Worker {
     /// A job that is for this thread alone, and of the scope that has its count there. The others
     /// stay.
     fn find_share_of(&self, count: *const ()) -> Option<JobRef<Self>> {
-        if self.shared().broadcasts() == self.seen_broadcasts.get() {
+        if !self.may_have_only_own() {
             return None;
         }
         let own = &self.own_seat().own;

@@ -194,6 +194,11 @@ impl Worker {
         }
     }
 
+    /// Whether there may be a job that is for this thread alone.
+    pub(crate) fn may_have_only_own(&self) -> bool {
+        self.shared.broadcasts() != self.seen_broadcasts.get()
+    }
+
     /// A job that is for this thread alone.
     pub(crate) fn find_only_own(&self) -> Option<Found<Self>> {
         let broadcasts = self.shared.broadcasts();
@@ -207,9 +212,12 @@ impl Worker {
         job.map(Found::from)
     }
 
-    /// Runs the jobs that are for this thread alone.
+    /// The thread is about to wait. If there may be jobs for it alone, it runs them, and before
+    /// them what it has spawned: another thread may be on its way to that, and not have come yet.
     pub(crate) fn run_only_own(&self) {
-        while self.run(self.find_only_own()) {}
+        if self.may_have_only_own() {
+            while self.run(self.find_own()) {}
+        }
     }
 
     /// The thread exits: runs what only it will run, and what it has spawned, which others might

@@ -103,6 +103,19 @@ fn a_broadcast_comes_after_what_the_thread_has_spawned() {
     assert_eq!(order.into_iter().collect::<Vec<_>>(), [1, 0, 2]);
 }
 
+/// Also on a thread that is about to wait, and leaves what it has spawned to another one that looks
+/// for work.
+#[test]
+fn a_broadcast_finds_nothing_left_of_what_the_thread_has_spawned() {
+    for pool in pools() {
+        for _ in 0..1_000 {
+            pool.install(|worker| worker.spawn(|_| ()));
+            let left = pool.broadcast(Worker::has_jobs);
+            assert!(!left.contains(&true), "{left:?}");
+        }
+    }
+}
+
 /// Each share forks, and another broadcast goes on in the middle of it.
 #[test]
 fn broadcasts_nest() {
