@@ -42,7 +42,7 @@ pub use filch_slab::{AllocateError, Batch};
 pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 pub use inline_box::InlineBox;
 pub use life_cell::LifeCell;
-pub use mailbox::{Mailbox, MailboxError, MailboxLimit};
+pub use mailbox::{Excess, Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
 pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};

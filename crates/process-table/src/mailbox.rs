@@ -9,16 +9,32 @@ pub enum Mailbox {
     #[default]
     Unlimited,
     /// So many at most that no step has been given yet.
-    Limited(usize),
+    Limited(usize, Excess),
+    /// They lie elsewhere, in the place with this number.
+    Elsewhere(u32),
     /// None: it is a future, which has no use for them.
     Closed,
 }
 
-/// Why there is no room for a message.
+/// What becomes of a message that is one too many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Excess {
+    /// It is handed back.
+    #[default]
+    Refuse,
+    /// It is dropped.
+    Drop,
+    /// It is handed back, and the process ends.
+    End,
+}
+
+/// Why a message has no room reserved for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailboxError {
-    /// The limit, given here, is reached.
-    Full(usize),
+    /// The limit, given here, is reached, and this is to be done.
+    Full(usize, Excess),
+    /// It is to be put in the place with this number.
+    Elsewhere(u32),
     /// The process takes no messages.
     Closed,
 }
@@ -27,13 +43,26 @@ pub enum MailboxError {
 /// be. Nothing is counted where there is no limit, or no mailbox.
 #[derive(Debug)]
 pub struct MailboxLimit {
-    /// [`UNLIMITED`], [`CLOSED`], or the limit of the slot's occupant.
+    /// [`UNLIMITED`], [`CLOSED`], or a number of the slot's occupant beside what it means: the
+    /// limit, for each [`Excess`], or a place [elsewhere](ELSEWHERE).
     limit: AtomicU32,
     undelivered: AtomicU32,
 }
 
 const UNLIMITED: u32 = u32::MAX;
 const CLOSED: u32 = u32::MAX - 1;
+
+/// From here on, two bits say what the number below them means.
+const MEANING: u32 = 30;
+/// The bits of the number.
+const NUMBER: u32 = (1 << MEANING) - 1;
+/// The highest number: with one more, and that meaning, a place would be [`CLOSED`].
+const MOST: u32 = NUMBER - 2;
+const REFUSE: u32 = 0;
+const DROP: u32 = 1 << MEANING;
+const END: u32 = 2 << MEANING;
+/// All below are limits.
+const ELSEWHERE: u32 = 3 << MEANING;
 
 impl MailboxLimit {
     pub(crate) fn new() -> Self {
@@ -50,9 +79,10 @@ impl MailboxLimit {
             Mailbox::Unlimited => UNLIMITED,
             Mailbox::Closed => CLOSED,
             // What the queue could not hold in memory is as good as the limit that was asked for.
-            Mailbox::Limited(limit) => {
-                u32::try_from(limit).map_or(CLOSED - 1, |limit| limit.min(CLOSED - 1))
+            Mailbox::Limited(limit, excess) => {
+                excess.bits() | u32::try_from(limit).map_or(MOST, |limit| limit.min(MOST))
             }
+            Mailbox::Elsewhere(place) => ELSEWHERE | place,
         };
         // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
         self.limit.store(limit, Ordering::Relaxed);
@@ -74,14 +104,18 @@ impl MailboxLimit {
     /// # Errors
     /// [`MailboxError`].
     pub fn reserve(&self) -> Result<(), MailboxError> {
-        // ORDERING: Relaxed: while the caller holds its pin it does not change, except once from
-        // `CLOSED` to `UNLIMITED`.
-        let limit = self.limit.load(Ordering::Relaxed);
-        if limit == UNLIMITED {
+        // ORDERING: Relaxed: while the caller holds its pin it does not change, except from
+        // `CLOSED` to `UNLIMITED`, and as `overflow` says.
+        let word = self.limit.load(Ordering::Relaxed);
+        if word == UNLIMITED {
             return Ok(());
         }
-        if limit == CLOSED {
+        if word == CLOSED {
             return Err(MailboxError::Closed);
+        }
+        let limit = word & NUMBER;
+        if word >= ELSEWHERE {
+            return Err(MailboxError::Elsewhere(limit));
         }
         // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
         // addition: a sender that overshoots for a moment would make another one see a full
@@ -99,7 +133,30 @@ impl MailboxLimit {
                 Err(now) => undelivered = now,
             }
         }
-        Err(MailboxError::Full(limit as usize))
+        Err(MailboxError::Full(limit as usize, Excess::of(word)))
+    }
+
+    /// Counts a message beyond the limit, whose sender waits until it is delivered. The caller
+    /// holds a pin, and was told that the mailbox is full.
+    pub fn exceed(&self) {
+        // ORDERING: Relaxed: as in `reserve`.
+        self.undelivered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The process is to end, as the mailbox is full: `true` for one of those who say so. From then
+    /// on it refuses. The caller holds a pin, and was told [`Excess::End`].
+    pub fn overflow(&self) -> bool {
+        // ORDERING: Relaxed: exactly one thread takes the bit away; the end itself is ordered by
+        // what that one sends.
+        self.limit.fetch_and(!END, Ordering::Relaxed) & END != 0
+    }
+
+    /// The place where the messages lie, if that is elsewhere. For a thread that holds a pin.
+    #[inline]
+    pub fn elsewhere(&self) -> Option<u32> {
+        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        let word = self.limit.load(Ordering::Relaxed);
+        (ELSEWHERE..CLOSED).contains(&word).then_some(word & NUMBER)
     }
 
     /// How many messages wait, if they are counted.
@@ -114,7 +171,7 @@ impl MailboxLimit {
     #[inline]
     pub fn counts(&self) -> bool {
         // ORDERING: Relaxed: as in `is_limited`.
-        self.limit.load(Ordering::Relaxed) < CLOSED
+        self.limit.load(Ordering::Relaxed) < ELSEWHERE
     }
 
     /// Whether a message needs room. Without a pin a hint, which may be about another occupant.
@@ -126,42 +183,124 @@ impl MailboxLimit {
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }
 
-    /// A step is about to get this many messages. Only if it [counts](Self::counts) them.
-    pub fn deliver(&self, messages: u32) {
-        // ORDERING: Relaxed: see `reserve`.
-        self.undelivered.fetch_sub(messages, Ordering::Relaxed);
+    /// A step is about to get this many messages. Only if it [counts](Self::counts) them. Whether
+    /// there were more than the limit: then a sender may wait.
+    pub fn deliver(&self, messages: u32) -> bool {
+        // ORDERING: Relaxed, both: see `reserve`. What `admits` did not see of this yet, a worker
+        // sees that acquires the caller's wake-up.
+        let before = self.undelivered.fetch_sub(messages, Ordering::Relaxed);
+        before > self.limit.load(Ordering::Relaxed) & NUMBER
+    }
+
+    /// Whether there is room by now for the oldest of so many messages [beyond](Self::exceed) the
+    /// limit, or it has been delivered. For the worker that has the process, and has found them.
+    pub fn admits(&self, late: usize) -> bool {
+        // ORDERING: Relaxed, both: see `deliver`.
+        let limit = self.limit.load(Ordering::Relaxed) & NUMBER;
+        let undelivered = self.undelivered.load(Ordering::Relaxed);
+        (undelivered as usize) < limit as usize + late
+    }
+}
+
+impl Excess {
+    const fn bits(self) -> u32 {
+        match self {
+            Self::Refuse => REFUSE,
+            Self::Drop => DROP,
+            Self::End => END,
+        }
+    }
+
+    /// Of a word with a limit.
+    const fn of(word: u32) -> Self {
+        match word & !NUMBER {
+            DROP => Self::Drop,
+            END => Self::End,
+            _ => Self::Refuse,
+        }
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{CLOSED, Mailbox, MailboxError, MailboxLimit};
+    use super::{Excess, MOST, Mailbox, MailboxError, MailboxLimit};
     use filch_sync::atomic::Ordering;
+
+    const REFUSE: Excess = Excess::Refuse;
 
     #[test]
     fn each_kind_of_mailbox() {
         let mailbox = MailboxLimit::new();
-        mailbox.open(Mailbox::Limited(1));
+        mailbox.open(Mailbox::Limited(1, REFUSE));
         assert!(mailbox.is_limited() && mailbox.counts());
         assert_eq!(mailbox.reserve(), Ok(()));
-        assert_eq!(mailbox.reserve(), Err(MailboxError::Full(1)));
+        assert_eq!(mailbox.reserve(), Err(MailboxError::Full(1, REFUSE)));
         assert_eq!(mailbox.undelivered(), Some(1));
         mailbox.unclose();
-        assert_eq!(mailbox.reserve(), Err(MailboxError::Full(1)), "as it was");
+        let full = Err(MailboxError::Full(1, REFUSE));
+        assert_eq!(mailbox.reserve(), full, "as it was");
         mailbox.open(Mailbox::Closed);
         assert!(mailbox.is_limited() && !mailbox.counts());
+        assert_eq!(mailbox.elsewhere(), None);
         assert_eq!(mailbox.reserve(), Err(MailboxError::Closed));
         assert_eq!(mailbox.undelivered(), None);
         mailbox.unclose();
         assert!(!mailbox.is_limited() && !mailbox.counts());
+        assert_eq!(mailbox.elsewhere(), None);
         assert_eq!(mailbox.reserve(), Ok(()));
-        // No limit is taken for one of the marks.
-        for limit in [CLOSEST, usize::MAX] {
-            mailbox.open(Mailbox::Limited(limit));
-            assert!(mailbox.is_limited() && mailbox.counts());
-            // ORDERING: Relaxed: one thread.
-            assert_eq!(mailbox.limit.load(Ordering::Relaxed), CLOSED - 1);
+        for place in [0, MOST] {
+            mailbox.open(Mailbox::Elsewhere(place));
+            assert!(mailbox.is_limited() && !mailbox.counts());
+            assert_eq!(mailbox.reserve(), Err(MailboxError::Elsewhere(place)));
+            assert_eq!(mailbox.elsewhere(), Some(place));
         }
+    }
+
+    /// The limit is the same for each of them, up to the highest that there is.
+    #[test]
+    fn each_thing_to_do_with_a_message_too_many() {
+        let mailbox = MailboxLimit::new();
+        for excess in [REFUSE, Excess::Drop, Excess::End] {
+            mailbox.open(Mailbox::Limited(2, excess));
+            assert_eq!(mailbox.elsewhere(), None);
+            assert_eq!([mailbox.reserve(), mailbox.reserve()], [Ok(()); 2]);
+            assert_eq!(mailbox.reserve(), Err(MailboxError::Full(2, excess)));
+            for limit in [MOST as usize + 1, usize::MAX] {
+                mailbox.open(Mailbox::Limited(limit, excess));
+                assert!(mailbox.is_limited() && mailbox.counts());
+                // ORDERING: Relaxed: one thread.
+                mailbox.undelivered.store(MOST, Ordering::Relaxed);
+                let full = MailboxError::Full(MOST as usize, excess);
+                assert_eq!(mailbox.reserve(), Err(full));
+            }
+        }
+    }
+
+    #[test]
+    fn one_sender_ends_the_process() {
+        let mailbox = MailboxLimit::new();
+        mailbox.open(Mailbox::Limited(0, Excess::End));
+        assert!(mailbox.overflow());
+        assert!(!mailbox.overflow());
+        assert_eq!(mailbox.reserve(), Err(MailboxError::Full(0, REFUSE)));
+    }
+
+    #[test]
+    fn what_exceeds_the_limit_is_counted_until_it_is_delivered() {
+        let mailbox = MailboxLimit::new();
+        mailbox.open(Mailbox::Limited(1, REFUSE));
+        assert_eq!(mailbox.reserve(), Ok(()));
+        mailbox.exceed();
+        mailbox.exceed();
+        assert_eq!(mailbox.undelivered(), Some(3));
+        assert!(!mailbox.admits(2));
+        assert!(mailbox.deliver(1), "there were more than one");
+        assert!(mailbox.admits(2) && !mailbox.admits(1));
+        assert!(mailbox.deliver(1));
+        assert_eq!(mailbox.reserve(), Err(MailboxError::Full(1, REFUSE)));
+        assert!(mailbox.admits(1));
+        assert!(!mailbox.deliver(1));
+        assert_eq!(mailbox.reserve(), Ok(()));
     }
 
     #[test]
@@ -172,6 +311,4 @@ mod tests {
         // ORDERING: Relaxed: one thread.
         assert_eq!(mailbox.undelivered.load(Ordering::Relaxed), 0);
     }
-
-    const CLOSEST: usize = u32::MAX as usize - 1;
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_process_table::{
-    Activity, Batch, Closed, Mailbox, MailboxError, Node, Pid, Placement, Slot, Table, Urgent,
+    Activity, Batch, Closed, Excess, Mailbox, MailboxError, Node, Pid, Placement, Slot, Table,
+    Urgent,
 };
 
 type Occupant = Slot<u32, Arc<()>, Loud>;
@@ -60,7 +61,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
         }
     });
     let placement = Placement {
-        mailbox: Mailbox::Limited(2),
+        mailbox: Mailbox::Limited(2, Excess::Refuse),
         idle_priority: true,
         bound_to: 7,
         is_future: true,
@@ -124,7 +125,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 #[test]
 fn a_delivered_message_makes_room() {
     let table = Processes::new(Node::default());
-    let mailbox = Mailbox::Limited(2);
+    let mailbox = Mailbox::Limited(2, Excess::Refuse);
     let slot = table
         .occupy(&Placement {
             mailbox,
@@ -134,7 +135,10 @@ fn a_delivered_message_makes_room() {
     for _ in 0..3 {
         slot.mailbox.reserve().unwrap();
         slot.mailbox.reserve().unwrap();
-        assert_eq!(slot.mailbox.reserve(), Err(MailboxError::Full(2)));
+        assert_eq!(
+            slot.mailbox.reserve(),
+            Err(MailboxError::Full(2, Excess::Refuse))
+        );
         slot.mailbox.deliver(2);
         assert_eq!(slot.mailbox.undelivered(), Some(0));
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Processors, StartError};
-use filch_sync::atomic::{AtomicBool, AtomicUsize};
+use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::handle::Shared;
@@ -17,6 +17,7 @@ use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::services::watchdog::OnLongStep;
 use crate::table::body::{Table, Task};
+use crate::table::latest::LatestMail;
 use crate::worker::budget::{Budget, Clock};
 use crate::worker::driver::Driver;
 use crate::{CommandHandler, Completion, Handle, LifeCycle, Protocol, RunningCall, Scheduler};
@@ -258,6 +259,8 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
                 calls: Arc::default(),
                 left_timers: Arc::default(),
+                latest: LatestMail::new(),
+                dropped: AtomicU64::new(0),
             }),
         };
         handle.table().set_owner(handle.shared.as_ptr());

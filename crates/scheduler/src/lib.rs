@@ -47,6 +47,7 @@ pub use api::running_call::{CallKind, RunningCall};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
+pub use api::when_full::WhenFull;
 pub use builder::{BuildError, Builder};
 pub use filch_process_table::{
     Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingCommand, PendingFuture,
@@ -61,6 +62,7 @@ pub use future::process_future::ProcessFuture;
 pub use future::spawn::{AsyncFn, SpawnError};
 pub use ops::call::CallError;
 pub use ops::execute::ExecuteError;
+pub use ops::send_when_room::Sending;
 pub use ops::shutdown::ShutdownReport;
 pub use ops::submit::{Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;

@@ -1,6 +1,6 @@
 //! How a thread that pins meets the end of a process, and the beginning of another.
 
-use filch_process_table::{Closed, Mailbox, Node, Pid, Placement, Table};
+use filch_process_table::{Closed, Excess, Mailbox, Node, Pid, Placement, Table};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -90,7 +90,7 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                         Some(process.slot().mailbox.is_limited())
                     }
                 });
-                let mailbox = Mailbox::Limited(1);
+                let mailbox = Mailbox::Limited(1, Excess::Refuse);
                 let placement = Placement {
                     mailbox,
                     ..Placement::default()

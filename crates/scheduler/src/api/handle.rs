@@ -9,7 +9,7 @@ use std::ptr;
 use filch_blocking::Calls;
 use filch_process_table::{Admission, NameRegistry, Pid};
 use filch_processors::Processors;
-use filch_sync::atomic::{AtomicBool, AtomicUsize};
+use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::groups::Groups;
@@ -21,6 +21,7 @@ use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
 use crate::notes::journal::Journal;
 use crate::table::body::{Table, Task};
+use crate::table::latest::LatestMail;
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
@@ -58,6 +59,10 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) aborting: AtomicBool,
     /// How many were.
     pub(crate) aborted: AtomicUsize,
+    /// The messages of the processes that are sent the latest ones.
+    pub(crate) latest: LatestMail<P>,
+    /// How many messages were dropped for want of room.
+    pub(crate) dropped: AtomicU64,
     /// The commands that run on blocking threads, which may outlive the scheduler.
     pub(crate) calls: Arc<Calls<CommandLabel>>,
     /// The threads of the timers that went with the handler.
@@ -141,6 +146,8 @@ impl<P: Protocol> Handle<P> {
         let processors = self.shared.processors.stats();
         Stats {
             live: self.live(),
+            // ORDERING: Relaxed: a figure for people.
+            dropped: self.shared.dropped.load(Ordering::Relaxed),
             queues: self.shared.processors.queue_lengths(),
             workers: processors
                 .into_iter()

@@ -31,3 +31,4 @@ pub(crate) mod step_output;
 pub(crate) mod submission;
 pub(crate) mod ties;
 pub(crate) mod wait;
+pub(crate) mod when_full;

@@ -34,6 +34,11 @@ pub enum ProcessError<P: Protocol> {
     WaitsForNothing,
     /// Its new version, which was to take its place, did not start.
     Upgrade(InitError<P>),
+    /// It was sent one message more than its [mailbox](crate::WhenFull::End) holds.
+    MailboxFull {
+        /// How many that is.
+        limit: usize,
+    },
     /// It was [terminated](crate::Handle::terminate).
     Terminated,
     /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end
@@ -62,7 +67,7 @@ impl<P: Protocol> ProcessError<P> {
         match self {
             Self::Failed(error) => ExitReason::failed(error),
             Self::Panicked(message) => ExitReason::Panicked(message.as_str().into()),
-            Self::Upgrade(_) => ExitReason::failed(self),
+            Self::Upgrade(_) | Self::MailboxFull { .. } => ExitReason::failed(self),
             Self::WaitsForNothing => ExitReason::WaitsForNothing,
             Self::ShutDown => ExitReason::ShutDown,
             Self::Terminated => ExitReason::Terminated,
@@ -97,6 +102,11 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                  or be `idle` to await messages",
             ),
             Self::Upgrade(error) => write!(f, "the new version did not start: {error}"),
+            Self::MailboxFull { limit } => write!(
+                f,
+                "the process was slower than those who send to it: its mailbox holds {limit} \
+                 messages at most, and is made to end it when there is one more"
+            ),
             Self::Terminated => f.write_str("the process was terminated"),
             Self::Linked { origin, reason } => write!(
                 f,

@@ -11,6 +11,8 @@ use filch_processors::{Counter, ProcessorStats, QueueLengths};
 pub struct Stats {
     /// Processes that live now.
     pub live: usize,
+    /// Messages that were dropped for want of room, as their [mailbox](crate::WhenFull) says.
+    pub dropped: u64,
     /// How many processes wait to be run, and where.
     pub queues: QueueLengths,
     /// One entry per worker.
@@ -123,7 +125,11 @@ impl fmt::Display for Stats {
             f,
             ", on the workers {}",
             local.collect::<Vec<_>>().join(" + ")
-        )
+        )?;
+        match self.dropped {
+            0 => Ok(()),
+            dropped => write!(f, "\nmessages dropped for want of room: {dropped}"),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_process_table::{Mailbox, Placement, WatchKind};
+use filch_process_table::{Placement, WatchKind};
 use filch_processors::BoundId;
 
 use crate::api::ties::Ties;
@@ -56,17 +56,11 @@ pub(crate) struct Options {
     pub(crate) trap_exits: bool,
     /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
     pub(crate) reads_later: bool,
+    /// Of its messages, so many of the latest are kept: instead of what the placement says.
+    pub(crate) latest: Option<usize>,
 }
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
-    /// How many messages it may have been sent that no step has been given yet: one more is refused
-    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
-    /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
-    pub fn mailbox(mut self, messages: usize) -> Self {
-        self.options.placement.mailbox = Mailbox::Limited(messages);
-        self
-    }
-
     /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
     /// every process that is runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {

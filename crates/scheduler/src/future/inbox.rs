@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::mem;
 use std::task::{self, Poll, Waker};
 
+use filch_process_state::Reason;
 use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
@@ -28,6 +30,8 @@ pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
 
 struct Unread<P: Protocol> {
     events: VecDeque<Event<P>>,
+    /// Of the messages, so many of the latest are kept.
+    latest: Option<usize>,
     /// Of what waits for an event. None where that is the process's own, which is polled anyway.
     waker: Option<Waker>,
     /// Whether the function waits for an event.
@@ -38,22 +42,27 @@ struct Unread<P: Protocol> {
 
 impl<P: Protocol> Mail<P> {
     /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
-    /// any more.
-    pub(crate) fn put(&self, events: &mut Events<'_, P>) {
+    /// any more. Returns the messages that are too many now.
+    pub(crate) fn put(&self, events: &mut Events<'_, P>) -> VecDeque<Event<P>> {
         if events.len() == 0 {
-            return;
+            return VecDeque::new();
         }
         let mut unread = lock(&self.0);
         if unread.abandoned {
-            return;
+            return VecDeque::new();
         }
         unread.events.extend(events);
         unread.awaited = false;
         let waker = unread.waker.take();
+        let too_many = match unread.latest {
+            Some(most) => unread.take_oldest(most),
+            None => VecDeque::new(),
+        };
         drop(unread);
         if let Some(waker) = waker {
             waker.wake();
         }
+        too_many
     }
 
     /// Whether all was read, and the function waits for more.
@@ -62,10 +71,34 @@ impl<P: Protocol> Mail<P> {
     }
 }
 
+impl<P: Protocol> Unread<P> {
+    /// The oldest messages, so that `most` are left.
+    fn take_oldest(&mut self, most: usize) -> VecDeque<Event<P>> {
+        let messages = self.events.iter().filter(|event| is_message(event)).count();
+        let mut too_many = messages.saturating_sub(most);
+        if too_many == 0 {
+            return VecDeque::new();
+        }
+        let (oldest, left) = mem::take(&mut self.events).into_iter().partition(|event| {
+            let goes = too_many > 0 && is_message(event);
+            too_many -= usize::from(goes);
+            goes
+        });
+        self.events = left;
+        oldest
+    }
+}
+
+pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
+    matches!(event, Event::Message(_))
+}
+
 impl<P: Protocol> Inbox<P> {
-    pub(crate) fn new(handle: Handle<P>, pid: Pid) -> Self {
+    /// An empty one. Of messages that are not read, so many of the latest are kept, or all.
+    pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<usize>) -> Self {
         let mail = Mail(Mutex::new(Unread {
             events: VecDeque::new(),
+            latest,
             waker: None,
             awaited: false,
             abandoned: false,
@@ -118,7 +151,7 @@ impl<P: Protocol> Inbox<P> {
         let slot = self.handle.table().slot(self.pid.slot());
         let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(slot);
         let waker = (!is_own).then(|| context.waker().clone());
-        let old = std::mem::replace(&mut unread.waker, waker);
+        let old = mem::replace(&mut unread.waker, waker);
         drop(unread);
         drop(old);
         Poll::Pending
@@ -133,13 +166,24 @@ impl<P: Protocol> Inbox<P> {
 
     /// A message that was read leaves its room to others.
     fn count(&self, event: &Event<P>) {
-        let table = self.handle.table();
-        if matches!(event, Event::Message(_))
-            && table.slot(self.pid.slot()).mailbox.counts()
+        if is_message(event) {
+            self.handle.give_room(self.pid, 1);
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// So many messages of that process, which reads them itself, leave their room to others.
+    pub(crate) fn give_room(&self, pid: Pid, messages: usize) {
+        let table = self.table();
+        if messages > 0
+            && table.slot(pid.slot()).mailbox.counts()
             // It may have ended, and the slot be another's.
-            && let Some(process) = table.pin(self.pid)
+            && let Some(process) = table.pin(pid)
+            && process.slot().mailbox.deliver(messages as u32)
         {
-            process.slot().mailbox.deliver(1);
+            // A sender may wait for that, and be told in a turn.
+            self.wake(process.slot(), Reason::Message);
         }
     }
 }
@@ -149,11 +193,10 @@ impl<P: Protocol> Drop for Inbox<P> {
     fn drop(&mut self) {
         let mut unread = lock(&self.mail.0);
         unread.abandoned = true;
-        let left = std::mem::take(&mut unread.events);
+        let left = mem::take(&mut unread.events);
         drop(unread);
-        for event in &left {
-            self.count(event);
-        }
+        let messages = left.iter().filter(|event| is_message(event)).count();
+        self.handle.give_room(self.pid, messages);
         drop_all_contained(left);
     }
 }

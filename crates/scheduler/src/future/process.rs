@@ -9,9 +9,9 @@ use filch_process_table::InlineBox;
 use filch_sync::Arc;
 use filch_sync::panic::drop_all_contained;
 
-use crate::future::inbox::Mail;
+use crate::future::inbox::{Mail, is_message};
 use crate::future::waker::lent_waker;
-use crate::{Context, Event, Events, InitError, Process, Protocol, StepOutput};
+use crate::{Context, Events, InitError, Process, Protocol, StepOutput};
 
 /// A future as a process: it lies in its slot, if it is small, and is polled there. Its output is
 /// the process's.
@@ -73,13 +73,15 @@ where
         mut events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        self.mail.put(&mut events);
-        let mailbox = &context.handle().table().slot(context.pid().slot()).mailbox;
-        if mailbox.counts() && events.len() > 0 {
+        let too_many = self.mail.put(&mut events);
+        if !too_many.is_empty() {
+            context.handle().count_dropped(too_many.len());
+            drop_all_contained(too_many);
+        }
+        if events.len() > 0 {
             // Nobody reads these any more.
-            let is_message = |event: &Event<P>| matches!(event, Event::Message(_));
-            let messages = events.by_ref().filter(is_message);
-            messages.for_each(|_| mailbox.deliver(1));
+            let messages = events.by_ref().filter(is_message).count();
+            context.handle().give_room(context.pid(), messages);
         }
         self.future.step(context, events, out)?;
         if self.mail.is_awaited() {

@@ -178,7 +178,7 @@ where
                 future: HandedBack::new(function),
             });
         }
-        let inbox = Inbox::new(handle.clone(), place.pid());
+        let inbox = Inbox::new(handle.clone(), place.pid(), options.latest);
         let mail = inbox.mail();
         // It may panic, and then nobody has the place.
         let future = match catch_panic(|| function(inbox)) {

@@ -26,6 +26,9 @@ impl<P: Protocol> Handle<P> {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
         info.names = self.shared.names.of(pid.slot());
+        if let Some(place) = slot.mailbox.elsewhere() {
+            info.undelivered = Some(self.shared.latest.at(place).len() as u32);
+        }
         let journal = self.shared.journal.as_ref();
         info.details = journal
             .and_then(|journal| journal.details(pid))

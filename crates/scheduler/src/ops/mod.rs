@@ -5,12 +5,14 @@ pub(crate) mod call;
 pub(crate) mod cancel;
 pub(crate) mod closing;
 pub(crate) mod execute;
+pub(crate) mod full;
 pub(crate) mod info;
 pub(crate) mod look;
 pub(crate) mod monitor;
 pub(crate) mod process_call;
 pub(crate) mod running;
 pub(crate) mod send;
+pub(crate) mod send_when_room;
 pub(crate) mod shutdown;
 pub(crate) mod signal;
 #[expect(

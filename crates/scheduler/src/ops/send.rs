@@ -2,7 +2,7 @@
 
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
-use filch_process_table::MailboxError;
+use filch_process_table::{Excess, MailboxError};
 use filch_processors::Processors;
 use filch_sync::panic::drop_contained;
 
@@ -53,7 +53,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, Undelivered::Gone, message));
         };
         if slot.mailbox.is_limited() {
-            return self.send_limited(to, message, run);
+            return self.send_limited(to, message, run, false);
         }
         let item = Item::Event(Event::Message(message));
         match self.table().post(to, slot, item, Reason::Message) {
@@ -68,26 +68,26 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// As `send_and`, if the mailbox was found to be limited, or none. With a pin: the room that is
-    /// reserved must be in the mailbox of that process.
+    /// reserved must be in the mailbox of that process. A message that is one too many comes back
+    /// if the sender `waits` for room, whatever the mailbox says.
     #[cold]
-    fn send_limited(
+    pub(crate) fn send_limited(
         &self,
         to: Pid,
         message: P::Message,
         run: impl FnOnce(&Slot<P>),
+        waits: bool,
     ) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             return Err(refused(to, Undelivered::Gone, message));
         };
         let slot = process.slot();
         if let Err(no_room) = slot.mailbox.reserve() {
-            let reason = match no_room {
-                // Of a process that has ended, nobody will ever empty the mailbox.
-                _ if slot.events.is_closed() => Undelivered::Gone,
-                MailboxError::Full(limit) => Undelivered::Full { limit },
-                MailboxError::Closed => Undelivered::Future,
+            let no_room = match no_room {
+                MailboxError::Full(limit, _) if waits => MailboxError::Full(limit, Excess::Refuse),
+                other => other,
             };
-            return Err(refused(to, reason, message));
+            return self.send_without_room(to, slot, message, no_room, run);
         }
         match slot.events.push(Item::Event(Event::Message(message))) {
             Ok(()) => {
@@ -188,7 +188,11 @@ fn handed_back<P: Protocol>(to: Pid, item: Item<P>) -> SendError<P> {
 }
 
 #[cold]
-fn refused<P: Protocol>(to: Pid, reason: Undelivered, message: P::Message) -> SendError<P> {
+pub(crate) fn refused<P: Protocol>(
+    to: Pid,
+    reason: Undelivered,
+    message: P::Message,
+) -> SendError<P> {
     SendError {
         to,
         reason,

@@ -85,7 +85,10 @@ impl<P: Protocol> Handle<P> {
         let processors = &self.shared.processors;
         self.shared.admission.enter(processors.current())?;
         let room = processors.reserve_room(options.placement.idle_priority);
-        let slot = room.and_then(|()| self.table().occupy(&options.placement));
+        let slot = room.and_then(|()| match options.latest {
+            None => self.table().occupy(&options.placement),
+            Some(most) => self.occupy_for_latest(options.placement, most),
+        });
         slot.map_err(|error| {
             self.leave();
             error.into()
@@ -215,6 +218,7 @@ impl<P: Protocol> Handle<P> {
         // A sender that has learnt the PID from `init` is refused from here on.
         // SAFETY: made Running just now, and it ends here, once, with its pin.
         let closed = unsafe { Closed::begin(self.table(), slot) };
+        self.drop_latest(slot);
         let completed = closed.complete(|item| {
             self.tell_end(item, pid, reason);
         });

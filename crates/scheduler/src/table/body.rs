@@ -9,6 +9,7 @@ use crate::api::end_call::EndCalls;
 use crate::api::process_error::Exit;
 use crate::table::backlog::Backlog;
 use crate::table::item::Item;
+use crate::table::late::LateSenders;
 use crate::{Process, Protocol};
 
 /// The process table of a scheduler.
@@ -66,6 +67,8 @@ pub(crate) struct ColdState<P: Protocol> {
     pub(crate) watches: WatchList,
     /// What else is called then.
     pub(crate) end_calls: EndCalls,
+    /// Those who wait for room for a message of theirs.
+    pub(crate) late: LateSenders<P>,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -87,6 +90,7 @@ impl<P: Protocol> Body<P> {
                 timed: None,
                 watches: WatchList::default(),
                 end_calls: EndCalls::default(),
+                late: LateSenders::new(),
             })
         })
     }

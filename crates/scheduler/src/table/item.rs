@@ -8,6 +8,8 @@ use filch_process_table::{Watch, WatchKind};
 
 use crate::api::end_call::PendingCall;
 use crate::api::step_output::Successor;
+use crate::table::late::Late;
+use crate::table::latest::Latest;
 use crate::{Event, ExitReason, Pid, Protocol};
 
 /// What a process's queue holds.
@@ -28,6 +30,12 @@ pub(crate) enum Signal<P: Protocol> {
     Upgrade(Box<Successor<P>>),
     /// Calls this at its end.
     AtEnd(PendingCall),
+    /// Ends it: its mailbox, with that limit, was full.
+    Full(usize),
+    /// Takes this message for it, whose sender waits.
+    Late(Box<Late<P>>),
+    /// Takes these messages for it.
+    Latest(Arc<Latest<P>>),
 }
 
 /// The end of a process, on its way to one that watches it or is linked to it.
@@ -42,9 +50,9 @@ impl<P: Protocol> Signal<P> {
     /// do not pile up in its queue; one that waits for commands, only for those that may end it.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) => Reason::Message,
+            Self::Attach(_) | Self::AtEnd(_) | Self::Late(_) | Self::Latest(_) => Reason::Message,
             Self::Exit(exit) if exit.watch.kind() == WatchKind::Monitor => Reason::Message,
-            Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
+            Self::Exit(_) | Self::Upgrade(_) | Self::Full(_) => Reason::Cancel,
         }
     }
 
@@ -52,9 +60,9 @@ impl<P: Protocol> Signal<P> {
     /// it.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) => false,
+            Self::Attach(_) | Self::AtEnd(_) | Self::Late(_) | Self::Latest(_) => false,
             Self::Exit(exit) => exit.watch.kind() == WatchKind::Link && !exit.reason.is_normal(),
-            Self::Upgrade(_) => true,
+            Self::Upgrade(_) | Self::Full(_) => true,
         }
     }
 }
@@ -66,6 +74,9 @@ impl<P: Protocol> fmt::Debug for Item<P> {
             Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
             Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
             Self::Signal(Signal::AtEnd(_)) => f.write_str("AtEnd"),
+            Self::Signal(Signal::Full(limit)) => write!(f, "Full({limit})"),
+            Self::Signal(Signal::Late(_)) => f.write_str("Late"),
+            Self::Signal(Signal::Latest(_)) => f.write_str("Latest"),
             Self::Signal(Signal::Exit(exit)) => write!(f, "Exit({}, {})", exit.from, exit.reason),
         }
     }

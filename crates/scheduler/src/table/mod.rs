@@ -7,3 +7,5 @@ pub(crate) mod backlog;
 )]
 pub(crate) mod body;
 pub(crate) mod item;
+pub(crate) mod late;
+pub(crate) mod latest;

@@ -159,6 +159,9 @@ impl<P: Protocol> Driver<P> {
         }
         let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
+        if let Some(cold) = &mut body.cold {
+            cold.late.tell(&slot.mailbox);
+        }
         if more || body.cold.is_some() {
             self.budget.begin_step(body, events.len(), more);
         }
@@ -287,7 +290,8 @@ impl<P: Protocol> Driver<P> {
         if slot.mailbox.counts() && !body.reads_later {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
-            slot.mailbox.deliver(messages as u32);
+            // Senders who wait are told behind this.
+            let _ = slot.mailbox.deliver(messages as u32);
         }
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);

@@ -51,6 +51,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     let context = Context::new(handle, pid);
+    handle.drop_latest(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
     if let Some((watches, calls)) = told {
         for watch in watches {

@@ -80,18 +80,16 @@ impl<P: Protocol> Inbox<P> {
     #[inline(never)]
     fn sort_signal(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
         if let Item::Signal(signal) = item {
-            events.extend(self.heed(signal, body));
+            self.heed(signal, body, |_, event| events.push_back(event));
         }
     }
 
     /// Puts an event into the backlog, or heeds a signal.
     pub(crate) fn stow(&mut self, item: Item<P>, body: &mut Body<P>) {
-        let event = match item {
-            Item::Event(event) => Some(event),
-            Item::Signal(signal) => self.heed(signal, body),
-        };
-        if let Some(event) = event {
-            body.cold().backlog.push(event);
+        let put = |body: &mut Body<P>, event| body.cold().backlog.push(event);
+        match item {
+            Item::Event(event) => put(body, event),
+            Item::Signal(signal) => self.heed(signal, body, put),
         }
     }
 
@@ -114,17 +112,38 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// What a signal means to a process that goes on: perhaps an event.
+    /// What a signal means to a process that goes on: perhaps events, which are `put` somewhere.
     #[cold]
     #[inline(never)]
-    fn heed(&mut self, signal: Signal<P>, body: &mut Body<P>) -> Option<Event<P>> {
+    fn heed(
+        &mut self,
+        signal: Signal<P>,
+        body: &mut Body<P>,
+        mut put: impl FnMut(&mut Body<P>, Event<P>),
+    ) {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
             Signal::Attach(watch) => body.cold().watches.push(watch),
             Signal::AtEnd(call) => body.cold().end_calls.push(call),
-            Signal::Exit(exit) => return self.heed_exit(*exit, body.trap_exits),
+            Signal::Exit(exit) => {
+                if let Some(event) = self.heed_exit(*exit, body.trap_exits) {
+                    put(body, event);
+                }
+            }
+            Signal::Full(limit) => {
+                let full = ProcessError::MailboxFull { limit };
+                self.pending().end.get_or_insert(full);
+            }
+            Signal::Late(late) => {
+                let (message, sender) = late.take();
+                body.cold().late.push(sender);
+                put(body, Event::Message(message));
+            }
+            Signal::Latest(latest) => {
+                let messages = latest.take().into_iter().map(Event::Message);
+                messages.for_each(|message| put(body, message));
+            }
         }
-        None
     }
 
     fn heed_exit(&mut self, exit: ExitSignal, trap_exits: bool) -> Option<Event<P>> {

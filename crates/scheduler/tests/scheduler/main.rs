@@ -15,6 +15,7 @@ mod errors;
 mod fairness;
 mod first_share;
 mod forgotten;
+mod full_mailboxes;
 mod future_ends;
 mod future_mail;
 mod future_places;

@@ -8,6 +8,7 @@ mod calls;
 mod commands;
 mod futures;
 mod lives;
+mod mailboxes;
 mod messages;
 mod monitors;
 mod services;

@@ -1,0 +1,202 @@
+//! Messages whose senders wait for room.
+//!
+//! One that is too many goes into the queue all the same, with what tells its sender: see
+//! [`Late`](crate::table::late::Late).
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use filch_process_state::Reason;
+use filch_promise::{Promised, promise};
+
+use crate::api::command::result_of;
+use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
+use crate::api::step_output::{CallMaker, Yielded};
+use crate::table::item::{Item, Signal};
+use crate::table::late::{Late, TellSender};
+use crate::{CommandError, Handle, Pid, Protocol, SendError, StepOutput};
+
+impl<P: Protocol> Handle<P> {
+    /// Sends the process `to` a message here and now. If its [mailbox](crate::Submission::mailbox)
+    /// is full, the message waits in its place, whatever the mailbox [says](crate::WhenFull), and
+    /// the future is ready when a worker has taken it for the process. For futures and
+    /// [async functions](Self::spawn_with), or threads that have an executor of their own; a
+    /// process yields it [as a command](StepOutput::send_when_room).
+    ///
+    /// If the future is dropped, the message goes on waiting.
+    pub fn send_when_room(&self, to: Pid, message: P::Message) -> Sending<P> {
+        Sending(match self.send_patiently(to, message) {
+            Err(error) if error.is_full() => {
+                let (resolver, sent) = promise();
+                self.send_late(to, error.message, Box::new(|sent| resolver.resolve(sent)));
+                Sent::Later(sent)
+            }
+            sent => Sent::Now(Some(sent)),
+        })
+    }
+
+    /// As [`send`](Self::send), but a message that is one too many always comes back.
+    fn send_patiently(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        match self.table().find(to) {
+            Some(slot) if slot.mailbox.is_limited() => {
+                self.send_limited(to, message, |slot| self.enqueue(slot), true)
+            }
+            _ => self.send(to, message),
+        }
+    }
+
+    /// Puts a message into a queue that has no room for it. The sender is told what becomes of it.
+    fn send_late(&self, to: Pid, message: P::Message, tell: TellSender<P>) {
+        // Dropped, it tells the sender that the process has ended.
+        let late = Late::new(to, message, tell);
+        let Some(process) = self.table().pin(to) else {
+            return;
+        };
+        let slot = process.slot();
+        slot.mailbox.exceed();
+        let late = Item::Signal(Signal::Late(Box::new(late)));
+        if slot.events.push(late).is_ok() {
+            self.wake(slot, Reason::Message);
+        }
+    }
+}
+
+impl<P: Protocol> StepOutput<P> {
+    /// Sends the process `to` a message when the step is over, and waits for room, if its
+    /// [mailbox](crate::Submission::mailbox) is full, whatever that [says](crate::WhenFull). What
+    /// has become of it comes through `reply` as the completion of a command does, with this `tag`:
+    /// a process that says [`wait`](Self::wait) is not run before.
+    ///
+    /// The message has its place in the order of all that is sent to `to` from the end of the step
+    /// on. It has room when a worker takes it for the process; if that ends before, it comes back.
+    /// One to the process itself is not waited for, and refused if there is no room. Two processes
+    /// that wait for room in each other's mailboxes, and for nothing else, wait for ever: a
+    /// [journal](crate::Builder::journal) shows that.
+    ///
+    /// ```
+    /// # use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
+    /// # enum Numbers {}
+    /// # impl Protocol for Numbers {
+    /// #     type Input = (); type Message = u64; type Command = (); type Reply = ();
+    /// #     type Output = u64; type Error = String;
+    /// # }
+    /// # let scheduler = Scheduler::<Numbers>::builder().workers(2).build()?;
+    /// let adder = scheduler
+    ///     .submission_with(|mut inbox| async move {
+    ///         let mut sum = 0;
+    ///         while let Event::Message(number) = inbox.next().await {
+    ///             sum += number;
+    ///         }
+    ///         sum
+    ///     })
+    ///     .mailbox(3)
+    ///     .spawn()?;
+    /// let (to, mut left) = (adder.pid(), 1..=100);
+    /// // It is not faster than the adder, and none of its numbers is refused.
+    /// let sender = from_fn(move |_, _, out| {
+    ///     match left.next() {
+    ///         Some(number) => {
+    ///             out.send_when_room(0, to, number, |sent| sent.map_err(|e| e.to_string()));
+    ///             out.wait();
+    ///         }
+    ///         None => out.done(100),
+    ///     }
+    ///     Ok(())
+    /// });
+    /// scheduler.execute(sender, "send", ())?;
+    /// scheduler.cancel(to, "these were all")?;
+    /// assert_eq!(adder.join()?, 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_when_room(
+        &mut self,
+        tag: u64,
+        to: Pid,
+        message: P::Message,
+        reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
+        let send = move |maker: CallMaker<'_, P>| {
+            let completion = match maker {
+                CallMaker::Worker(completion) => completion,
+                CallMaker::Test(tag, open) => {
+                    return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
+                }
+            };
+            let handle = completion.handle().clone();
+            let sent = match to == completion.pid() {
+                true => handle.send(to, message),
+                false => handle.send_patiently(to, message),
+            };
+            match sent {
+                Err(error) if error.is_full() && to != completion.pid() => {
+                    completion.note_call(to, false);
+                    let tell = move |sent| completion.answer_by(|| reply(sent));
+                    handle.send_late(to, error.message, Box::new(tell));
+                }
+                sent => completion.answer_by(|| reply(sent)),
+            }
+        };
+        self.push(tag, Yielded::Call(Box::new(send)));
+    }
+}
+
+/// What becomes of a message that may have to wait; from [`Handle::send_when_room`].
+#[must_use = "the message is on its way, and may come back"]
+pub struct Sending<P: Protocol>(Sent<P>);
+
+enum Sent<P: Protocol> {
+    /// Until it is told.
+    Now(Option<Result<(), SendError<P>>>),
+    Later(Promised<Result<(), SendError<P>>>),
+}
+
+// Nothing in it is pinned: what it awaits is behind a pointer.
+impl<P: Protocol> Unpin for Sending<P> {}
+
+impl<P: Protocol> Future for Sending<P> {
+    type Output = Result<(), SendError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Sent::Now(sent) => match sent.take() {
+                Some(sent) => Poll::Ready(sent),
+                None => panic!("it was ready before"),
+            },
+            Sent::Later(sent) => Pin::new(sent).poll(context),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Sending<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending").finish_non_exhaustive()
+    }
+}
+
+/// A message that a test sends.
+struct ByHand<F>(F);
+
+impl<P, F> Unanswered<P> for ByHand<F>
+where
+    P: Protocol,
+    F: FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send,
+{
+    /// It is sent whenever the test says so.
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn end(self: Box<Self>, end: CallEnd<P>) -> Result<P::Reply, CommandError<P>> {
+        let Self(reply) = *self;
+        match end {
+            CallEnd::Over => result_of(|| reply(Ok(()))),
+            CallEnd::Refused(error) => result_of(|| reply(Err(error))),
+            // It has no deadline, and one to itself is refused.
+            CallEnd::NotYet | CallEnd::ToItself(_) => Err(CommandError::Abandoned),
+        }
+    }
+}
