@@ -321,10 +321,34 @@ mod tests {
         woken.futures[0].wakers = 1;
         let mut another = ring.clone();
         another.processes[0].outstanding = 2;
-        let rest = [with(None, false), with(Some(pids[1]), true), woken, another];
-        for standstill in rest {
+        let mut idle = ring.clone();
+        idle.processes[0].activity = Activity::Idle;
+        let limited = with(Some(pids[1]), true);
+        for standstill in [with(None, false), limited, woken, another, idle] {
             assert_eq!(standstill.call_rings(), Vec::<Vec<Pid>>::new());
         }
+    }
+
+    /// Two processes that call each other; and two futures that await each other, which call
+    /// nobody.
+    #[test]
+    fn a_ring_of_calls_alone_and_one_without_a_call() {
+        let pids = pids(2);
+        let neither = vec![vec![false; 2]; 2];
+        let mut calls = standstill(&pids, &[Waits::Command; 2], &neither);
+        for (process, callee) in calls.processes.iter_mut().zip([pids[1], pids[0]]) {
+            let mut command = PendingCommand::new(7, Duration::ZERO);
+            command.calls = Some(callee);
+            let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
+            details.commands.push(command);
+            process.details = Some(Box::new(details));
+        }
+        assert_eq!(calls.call_rings(), [[pids[0], pids[1]]]);
+        assert_eq!(calls.rings(), Vec::<Vec<Pid>>::new());
+        let each_other = vec![vec![false, true], vec![true, false]];
+        let futures = standstill(&pids, &[Waits::Pending(0); 2], &each_other);
+        assert_eq!(futures.rings(), [[pids[0], pids[1]]]);
+        assert_eq!(futures.call_rings(), Vec::<Vec<Pid>>::new());
     }
 
     const KINDS: [Waits; 4] = [

@@ -10,7 +10,7 @@ use filch_scheduler::{
     Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered, WhenFull,
 };
 
-use crate::common::{Test, scheduler, scripted};
+use crate::common::{Command, Test, scheduler, scripted};
 
 /// A process that is in a step, and tells what each step was given.
 struct Held {
@@ -159,22 +159,27 @@ fn the_process_ends() {
     assert_eq!(gone.reason, Undelivered::Gone);
 }
 
-/// As an ordinary process would be, while it has commands under way.
+/// Whatever it waits for.
 #[test]
 fn a_process_that_waits_for_commands_ends() {
     let scheduler = scheduler(1);
     let (give, completions) = mpsc::channel();
-    let process = scripted(move |_, _, out| {
-        out.yield_command(0, crate::common::Command::Give(give.clone()));
-        out.wait();
+    let process = scripted(move |_, events, out| {
+        if events.is_empty() {
+            out.yield_command(0, Command::Give(give.clone()));
+            out.wait();
+        } else {
+            out.done(0);
+        }
         Ok(())
     });
     let process = scheduler.submission(process, "run", 0);
     let process = process.mailbox_with(0, WhenFull::End).submit().unwrap();
     let completion = completions.recv().unwrap();
     scheduler.send(process.pid(), (0, 0)).unwrap_err();
-    assert!(process.join().is_err());
+    // Behind what ends it.
     completion.complete(0);
+    assert!(process.join().is_err());
 }
 
 /// Sends those numbers to `to` as there is room, one after another, and is done with their count.

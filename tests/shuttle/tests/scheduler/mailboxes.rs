@@ -186,3 +186,41 @@ fn one_of_two_senders_ends_it() {
         assert_eq!(closed.count(), 1);
     });
 }
+
+/// A message is on its way to a process that ends; its place is the next one's then. A failure: that
+/// one is given the message.
+#[test]
+fn the_next_process_in_a_place_has_its_own_messages() {
+    explore("a place for the latest has one owner", 5_000, || {
+        let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
+        let submit = || {
+            let process = scripted(&closed, |_, events, out| {
+                for event in events {
+                    match event {
+                        Event::Message(Note::Number(2)) => out.done(2),
+                        Event::Message(note) => panic!("{note:?} is another one's"),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            });
+            let process = scheduler.submission(process, "run", ());
+            let process = process.mailbox_with(2, WhenFull::DropOldest);
+            process.submit().unwrap()
+        };
+        let first = scripted(&closed, |_, _, _| {});
+        let first = scheduler.submission(first, "run", ());
+        let first = first.mailbox_with(2, WhenFull::DropOldest).submit().unwrap();
+        let pid = first.pid();
+        let sender = {
+            let handle = scheduler.handle();
+            thread::spawn(move || drop(handle.send(pid, Note::Number(1))))
+        };
+        scheduler.terminate(pid).unwrap();
+        assert!(first.join().is_err());
+        let second = submit();
+        scheduler.send(second.pid(), Note::Number(2)).unwrap();
+        assert_eq!(second.join().unwrap(), 2);
+        sender.join().unwrap();
+        scheduler.shutdown(FOR_EVER).unwrap();
+    });
+}
