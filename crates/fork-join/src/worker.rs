@@ -173,6 +173,7 @@ impl Worker {
             .or_else(|| self.shared.common.pop().map(Found::from))
     }
 
+    #[inline(always)]
     fn find_own(&self) -> Option<Found<Self>> {
         let spawned = self.owner.spawned.pop().map(Found::from);
         spawned.or_else(|| self.find_only_own())
@@ -214,6 +215,7 @@ impl Worker {
 
     /// The thread is about to wait. If there may be jobs for it alone, it runs them, and before
     /// them what it has spawned: another thread may be on its way to that, and not have come yet.
+    #[inline(never)]
     pub(crate) fn run_only_own(&self) {
         if self.may_have_only_own() {
             while self.run(self.find_own()) {}

@@ -1,13 +1,14 @@
 //! What a step tells the scheduler.
 
 use std::fmt;
+use std::sync::Arc;
 
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::api::caller::Answered;
 use crate::api::open_call::OpenCall;
 use crate::api::process_error::{Exit, FutureOutput, Outcome};
-use crate::{Caller, Completion, Process, ProcessError, Protocol};
+use crate::{Caller, Completion, Handle, Process, ProcessError, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -41,18 +42,22 @@ pub(crate) struct Yield<P: Protocol> {
 pub(crate) enum Yielded<P: Protocol> {
     /// By the handler.
     Command(P::Command),
-    /// A call of another process.
-    Call(YieldedCall<P>),
+    /// A call of another process, or a message that may have to wait.
+    Call(Arc<dyn YieldedCall<P>>),
 }
 
-type YieldedCall<P> = Box<dyn FnOnce(CallMaker<'_, P>) + Send>;
+/// A call that a step has yielded.
+pub(crate) trait YieldedCall<P: Protocol>: Send + Sync {
+    /// Makes it. Once.
+    fn make(self: Arc<Self>, maker: CallMaker<'_, P>);
+}
 
 /// What makes a call.
-pub(crate) enum CallMaker<'test, P: Protocol> {
-    /// A worker, for the process that the completion is of.
-    Worker(Completion<P>),
+pub(crate) enum CallMaker<'a, P: Protocol> {
+    /// A worker of that scheduler, for the process that the completion is of.
+    Worker(Completion<P>, &'a Handle<P>),
     /// A test, for a process that gave the call this tag.
-    Test(u64, &'test mut Vec<OpenCall<P>>),
+    Test(u64, &'a mut Vec<OpenCall<P>>),
 }
 
 /// What a process does after a step.

@@ -42,22 +42,19 @@ struct Unread<P: Protocol> {
 
 impl<P: Protocol> Mail<P> {
     /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
-    /// any more. Returns the messages that are too many now.
-    pub(crate) fn put(&self, events: &mut Events<'_, P>) -> VecDeque<Event<P>> {
+    /// any more. Returns the messages that are too many now, if there are such.
+    pub(crate) fn put(&self, events: &mut Events<'_, P>) -> Option<VecDeque<Event<P>>> {
         if events.len() == 0 {
-            return VecDeque::new();
+            return None;
         }
         let mut unread = lock(&self.0);
         if unread.abandoned {
-            return VecDeque::new();
+            return None;
         }
         unread.events.extend(events);
         unread.awaited = false;
         let waker = unread.waker.take();
-        let too_many = match unread.latest {
-            Some(most) => unread.take_oldest(most),
-            None => VecDeque::new(),
-        };
+        let too_many = unread.latest.and_then(|most| unread.take_oldest(most));
         drop(unread);
         if let Some(waker) = waker {
             waker.wake();
@@ -73,19 +70,16 @@ impl<P: Protocol> Mail<P> {
 
 impl<P: Protocol> Unread<P> {
     /// The oldest messages, so that `most` are left.
-    fn take_oldest(&mut self, most: usize) -> VecDeque<Event<P>> {
+    fn take_oldest(&mut self, most: usize) -> Option<VecDeque<Event<P>>> {
         let messages = self.events.iter().filter(|event| is_message(event)).count();
-        let mut too_many = messages.saturating_sub(most);
-        if too_many == 0 {
-            return VecDeque::new();
-        }
+        let mut too_many = messages.checked_sub(most).filter(|&count| count > 0)?;
         let (oldest, left) = mem::take(&mut self.events).into_iter().partition(|event| {
             let goes = too_many > 0 && is_message(event);
             too_many -= usize::from(goes);
             goes
         });
         self.events = left;
-        oldest
+        Some(oldest)
     }
 }
 

@@ -73,8 +73,7 @@ where
         mut events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        let too_many = self.mail.put(&mut events);
-        if !too_many.is_empty() {
+        if let Some(too_many) = self.mail.put(&mut events) {
             context.handle().count_dropped(too_many.len());
             drop_all_contained(too_many);
         }

@@ -160,13 +160,13 @@ where
         let Self {
             handle,
             start: AsyncFn(function),
-            options,
+            mut options,
             ties,
         } = self;
         if ties.is_over() {
             return Err(SpawnError::DeadlinePassed(HandedBack::new(function)));
         }
-        let place = match handle.admit(&options) {
+        let place = match handle.admit_with(&mut options) {
             Ok(place) => place,
             Err(refusal) => return Err(SpawnError::refused(refusal, function)),
         };

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use filch_process_state::{Reason, Wake};
-use filch_process_table::{AllocateError, Excess, Mailbox, MailboxError, Placement};
+use filch_process_table::{Excess, Mailbox, MailboxError, Refusal};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::drop_contained;
 
+use crate::api::pinned::Pinned;
+use crate::api::submission::Options;
 use crate::ops::send::refused;
 use crate::table::body::Slot;
 use crate::table::item::{Item, Signal};
@@ -83,20 +85,15 @@ impl<P: Protocol> Handle<P> {
         dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 
-    /// A slot for a process that is sent the latest messages, so many at most.
-    #[cold]
-    pub(crate) fn occupy_for_latest(
-        &self,
-        placement: Placement,
-        most: usize,
-    ) -> Result<&Slot<P>, AllocateError> {
-        let place = self.shared.latest.open(most)?;
-        let placement = Placement {
-            mailbox: Mailbox::Elsewhere(place),
-            ..placement
+    /// As [`admit`](Self::admit), with a place for the latest messages, if the options say so.
+    pub(crate) fn admit_with(&self, options: &mut Options) -> Result<Pinned<P>, Refusal> {
+        let Some(most) = options.latest else {
+            return self.admit(options);
         };
-        let slot = self.table().occupy(&placement);
-        slot.inspect_err(|_| self.shared.latest.close(place))
+        let place = self.shared.latest.open(most)?;
+        options.placement.mailbox = Mailbox::Elsewhere(place);
+        let admitted = self.admit(options);
+        admitted.inspect_err(|_| self.shared.latest.close(place))
     }
 
     /// The process in that slot is over, and its queue closed: so are its latest messages. The

@@ -1,5 +1,6 @@
 //! A call of one process by another: the answer comes as that of a command.
 
+use std::mem;
 use std::sync::Arc;
 
 use filch_sync::{Mutex, lock};
@@ -8,7 +9,7 @@ use filch_timers::TimerGuard;
 use crate::api::caller::{Answer, PreparedAnswer, WaitingProcess};
 use crate::api::command::result_of;
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
-use crate::api::step_output::{CallMaker, Yielded};
+use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
 use crate::{CallError, Caller, CommandError, Completion, Pid, Protocol, StepOutput};
 
 impl<P: Protocol> StepOutput<P> {
@@ -67,33 +68,9 @@ impl<P: Protocol> StepOutput<P> {
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
         limit: Option<impl FnOnce(Expire) -> TimerGuard + Send + 'static>,
     ) {
-        let call = move |maker: CallMaker<'_, P>| {
-            let completion = match maker {
-                CallMaker::Worker(completion) => completion,
-                CallMaker::Test(tag, open) => {
-                    let (caller, answer) = Caller::new();
-                    let call = Box::new(ByHand { answer, reply });
-                    return open.push(OpenCall::new(tag, to, message(caller), call));
-                }
-            };
-            let (handle, own) = (completion.handle().clone(), completion.pid());
-            completion.note_call(to, limit.is_some());
-            let waiting = Waiting::new(completion, reply);
-            let message = message(Caller::process(waiting.clone()));
-            if to == own {
-                return waiting.end(Err(CallError::ToItself(message)));
-            }
-            // Before the answer can come, which cancels it.
-            if let Some(limit) = limit {
-                let expired = Arc::clone(&waiting);
-                let expire = move || expired.end(Err(CallError::NotYet));
-                waiting.limit(limit(Box::new(expire)));
-            }
-            if let Err(error) = handle.send(to, message) {
-                waiting.end(Err(CallError::Send(error)));
-            }
-        };
-        self.push(tag, Yielded::Call(Box::new(call)));
+        let yielded = Yielding { to, message, limit };
+        let call = Call::Yielded(yielded, reply);
+        self.push(tag, Yielded::Call(Arc::new(Waiting(Mutex::new(call)))));
     }
 }
 
@@ -102,52 +79,68 @@ pub(crate) type Expire = Box<dyn FnOnce() + Send>;
 
 /// A process that waits for an answer: until that comes, the one that was asked ends, or the
 /// deadline. The first of these takes the call.
-struct Waiting<P: Protocol, R, F>(Mutex<State<P, R, F>>);
+struct Waiting<P: Protocol, R, M, F, L>(Mutex<Call<P, R, M, F, L>>);
 
-struct State<P: Protocol, R, F> {
-    call: Option<Call<P, F>>,
-    /// From the step that gives it to the end of that turn.
-    answer: Option<R>,
+/// A call, from the step that yields it to its end: all in one allocation.
+enum Call<P: Protocol, R, M, F, L> {
+    /// Until the step is over.
+    Yielded(Yielding<M, L>, F),
+    Waits {
+        completion: Completion<P>,
+        reply: F,
+        limit: Option<TimerGuard>,
+        /// From the step that gives it to the end of that turn.
+        answer: Option<R>,
+    },
+    Over,
 }
 
-/// What an answer completes.
-struct Call<P: Protocol, F> {
-    completion: Completion<P>,
-    reply: F,
-    limit: Option<TimerGuard>,
+/// What a call begins with.
+struct Yielding<M, L> {
+    to: Pid,
+    message: M,
+    limit: Option<L>,
 }
 
-impl<P, R, F> Waiting<P, R, F>
+impl<P: Protocol, R, M, F, L> Call<P, R, M, F, L> {
+    /// Takes it, if it has not ended yet: it has, from now on.
+    fn take(&mut self) -> Self {
+        mem::replace(self, Self::Over)
+    }
+}
+
+impl<P, R, M, F, L> Waiting<P, R, M, F, L>
 where
     P: Protocol,
     F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error>,
 {
-    fn new(completion: Completion<P>, reply: F) -> Arc<Self> {
-        let call = Some(Call {
-            completion,
-            reply,
-            limit: None,
-        });
-        let answer = None;
-        Arc::new(Self(Mutex::new(State { call, answer })))
-    }
-
     fn limit(&self, guard: TimerGuard) {
         // If the deadline has come already, the guard goes, outside of the lock.
         let mut guard = Some(guard);
-        if let Some(call) = &mut lock(&self.0).call {
-            call.limit = guard.take();
+        if let Call::Waits { limit, .. } = &mut *lock(&self.0) {
+            *limit = guard.take();
         }
     }
 
     /// Completes the call, if nothing has before.
     fn end(&self, result: Result<R, CallError<P>>) {
-        let call = lock(&self.0).call.take();
-        if let Some(Call {
+        let call = lock(&self.0).take();
+        call.complete(result);
+    }
+}
+
+impl<P, R, M, F, L> Call<P, R, M, F, L>
+where
+    P: Protocol,
+    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error>,
+{
+    fn complete(self, result: Result<R, CallError<P>>) {
+        if let Self::Waits {
             completion,
             reply,
             limit,
-        }) = call
+            answer: _,
+        } = self
         {
             drop(limit);
             completion.answer_by(|| reply(result));
@@ -155,14 +148,68 @@ where
     }
 }
 
-impl<P, R, F> WaitingProcess<R> for Waiting<P, R, F>
+impl<P, R, M, F, L> YieldedCall<P> for Waiting<P, R, M, F, L>
+where
+    P: Protocol,
+    R: Send + 'static,
+    M: FnOnce(Caller<R>) -> P::Message + Send + 'static,
+    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+    L: FnOnce(Expire) -> TimerGuard + Send + 'static,
+{
+    fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
+        let mut call = lock(&self.0);
+        let Call::Yielded(Yielding { to, message, limit }, reply) = call.take() else {
+            unreachable!("a call is made once");
+        };
+        let (completion, handle) = match maker {
+            CallMaker::Worker(completion, handle) => (completion, handle),
+            CallMaker::Test(tag, open) => {
+                drop(call);
+                let (caller, answer) = Caller::new();
+                let call = Box::new(ByHand { answer, reply });
+                return open.push(OpenCall::new(tag, to, message(caller), call));
+            }
+        };
+        let own = completion.pid();
+        completion.note_call(to, limit.is_some());
+        *call = Call::Waits {
+            completion,
+            reply,
+            limit: None,
+            answer: None,
+        };
+        drop(call);
+        let waiting = Arc::clone(&self);
+        let message = message(Caller::process(waiting));
+        if to == own {
+            return self.end(Err(CallError::ToItself(message)));
+        }
+        // Before the answer can come, which cancels it.
+        if let Some(limit) = limit {
+            let expired = Arc::clone(&self);
+            let expire = move || expired.end(Err(CallError::NotYet));
+            self.limit(limit(Box::new(expire)));
+        }
+        if let Err(error) = handle.send(to, message) {
+            self.end(Err(CallError::Send(error)));
+        }
+    }
+}
+
+impl<P, R, M, F, L> WaitingProcess<R> for Waiting<P, R, M, F, L>
 where
     P: Protocol,
     R: Send,
+    M: Send,
     F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    L: Send,
 {
-    fn put(&self, answer: R) {
-        lock(&self.0).answer = Some(answer);
+    fn put(&self, given: R) {
+        // If the deadline has come, nobody wants it.
+        let mut given = Some(given);
+        if let Call::Waits { answer, .. } = &mut *lock(&self.0) {
+            *answer = given.take();
+        }
     }
 
     fn abandon(&self) {
@@ -170,17 +217,26 @@ where
     }
 }
 
-impl<P, R, F> PreparedAnswer for Waiting<P, R, F>
+impl<P, R, M, F, L> PreparedAnswer for Waiting<P, R, M, F, L>
 where
     P: Protocol,
     R: Send,
+    M: Send,
     F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    L: Send,
 {
     fn give(&self) {
-        let answer = lock(&self.0).answer.take();
-        if let Some(answer) = answer {
-            self.end(Ok(answer));
-        }
+        let (call, answer) = {
+            let mut call = lock(&self.0);
+            let Call::Waits { answer, .. } = &mut *call else {
+                return;
+            };
+            match answer.take() {
+                Some(answer) => (call.take(), answer),
+                None => return,
+            }
+        };
+        call.complete(Ok(answer));
     }
 }
 

@@ -6,14 +6,16 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use filch_process_state::Reason;
 use filch_promise::{Promised, promise};
+use filch_sync::{Mutex, lock};
 
 use crate::api::command::result_of;
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
-use crate::api::step_output::{CallMaker, Yielded};
+use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
 use crate::table::item::{Item, Signal};
 use crate::table::late::{Late, TellSender};
 use crate::{CommandError, Handle, Pid, Protocol, SendError, StepOutput};
@@ -117,28 +119,46 @@ impl<P: Protocol> StepOutput<P> {
         message: P::Message,
         reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        let send = move |maker: CallMaker<'_, P>| {
-            let completion = match maker {
-                CallMaker::Worker(completion) => completion,
-                CallMaker::Test(tag, open) => {
-                    return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
-                }
-            };
-            let handle = completion.handle().clone();
-            let sent = match to == completion.pid() {
-                true => handle.send(to, message),
-                false => handle.send_patiently(to, message),
-            };
-            match sent {
-                Err(error) if error.is_full() && to != completion.pid() => {
-                    completion.note_call(to, false);
-                    let tell = move |sent| completion.answer_by(|| reply(sent));
-                    handle.send_late(to, error.message, Box::new(tell));
-                }
-                sent => completion.answer_by(|| reply(sent)),
+        let patient = Patient { to, message, reply };
+        self.push(tag, Yielded::Call(Arc::new(Mutex::new(Some(patient)))));
+    }
+}
+
+/// A message whose sender waits for room, until the step is over.
+struct Patient<P: Protocol, F> {
+    to: Pid,
+    message: P::Message,
+    reply: F,
+}
+
+impl<P, F> YieldedCall<P> for Mutex<Option<Patient<P, F>>>
+where
+    P: Protocol,
+    F: FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+{
+    fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
+        let Some(Patient { to, message, reply }) = lock(&self).take() else {
+            unreachable!("a message is sent once");
+        };
+        let (completion, handle) = match maker {
+            CallMaker::Worker(completion, handle) => (completion, handle),
+            CallMaker::Test(tag, open) => {
+                return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
             }
         };
-        self.push(tag, Yielded::Call(Box::new(send)));
+        let is_own = to == completion.pid();
+        let sent = match is_own {
+            true => handle.send(to, message),
+            false => handle.send_patiently(to, message),
+        };
+        match sent {
+            Err(error) if error.is_full() && !is_own => {
+                completion.note_call(to, false);
+                let tell = move |sent| completion.answer_by(|| reply(sent));
+                handle.send_late(to, error.message, Box::new(tell));
+            }
+            sent => completion.answer_by(|| reply(sent)),
+        }
     }
 }
 

@@ -85,10 +85,7 @@ impl<P: Protocol> Handle<P> {
         let processors = &self.shared.processors;
         self.shared.admission.enter(processors.current())?;
         let room = processors.reserve_room(options.placement.idle_priority);
-        let slot = room.and_then(|()| match options.latest {
-            None => self.table().occupy(&options.placement),
-            Some(most) => self.occupy_for_latest(options.placement, most),
-        });
+        let slot = room.and_then(|()| self.table().occupy(&options.placement));
         slot.map_err(|error| {
             self.leave();
             error.into()
@@ -237,7 +234,7 @@ impl<P: Protocol> Submission<'_, P> {
         let Self {
             handle,
             start,
-            options,
+            mut options,
             ties,
         } = self;
         let Start {
@@ -249,7 +246,7 @@ impl<P: Protocol> Submission<'_, P> {
             let refused = Refused::new(process.into_boxed(), input);
             return Err(SubmitError::DeadlinePassed(refused));
         }
-        let place = match handle.admit(&options) {
+        let place = match handle.admit_with(&mut options) {
             Ok(place) => place,
             Err(refusal) => return Err(hand_back(refusal, process.into_boxed(), input)),
         };

@@ -146,7 +146,7 @@ pub fn step<P: Protocol>(
     for Yield { tag, what } in output.drain_yields() {
         match what {
             Yielded::Command(command) => commands.push((tag, command)),
-            Yielded::Call(call) => call(CallMaker::Test(tag, &mut calls)),
+            Yielded::Call(call) => call.make(CallMaker::Test(tag, &mut calls)),
         }
     }
     let mut status = match output.take_status() {

@@ -159,10 +159,8 @@ impl<P: Protocol> Driver<P> {
         }
         let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
-        if let Some(cold) = &mut body.cold {
-            cold.late.tell(&slot.mailbox);
-        }
         if more || body.cold.is_some() {
+            body.cold().late.tell(&slot.mailbox);
             self.budget.begin_step(body, events.len(), more);
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
@@ -373,7 +371,10 @@ impl<P: Protocol> Driver<P> {
             match what {
                 Yielded::Command(command) => dispatch(handler, command, completion),
                 // A panic in there drops the completion, which answers.
-                Yielded::Call(call) => drop(catch_panic(|| call(CallMaker::Worker(completion)))),
+                Yielded::Call(call) => {
+                    let maker = CallMaker::Worker(completion, &self.handle);
+                    let _ = catch_panic(|| call.make(maker));
+                }
             }
         }
         output.shrink();

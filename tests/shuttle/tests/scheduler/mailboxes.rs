@@ -209,7 +209,10 @@ fn the_next_process_in_a_place_has_its_own_messages() {
         };
         let first = scripted(&closed, |_, _, _| {});
         let first = scheduler.submission(first, "run", ());
-        let first = first.mailbox_with(2, WhenFull::DropOldest).submit().unwrap();
+        let first = first
+            .mailbox_with(2, WhenFull::DropOldest)
+            .submit()
+            .unwrap();
         let pid = first.pid();
         let sender = {
             let handle = scheduler.handle();
