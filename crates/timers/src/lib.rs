@@ -6,6 +6,7 @@ mod builder;
 mod clock;
 mod fake_clock;
 mod guard;
+mod looks;
 mod queue;
 mod service;
 mod sleep;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use crate::looks::Looks;
+
 /// Names one timer, to [cancel](crate::Timers::cancel) it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimerKey(u64);
@@ -60,6 +62,8 @@ pub(super) struct Queue {
     served: Vec<Owner>,
     /// For whom the calls were set that are being made just now.
     firing: Vec<Owner>,
+    /// When the thread looks next.
+    pub(super) looks: Looks,
     /// How many threads wait for more timers.
     pub(super) watchers: usize,
     /// Since when the thread that fires timers has been in a call, if it is in one.

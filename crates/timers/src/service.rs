@@ -10,6 +10,7 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Condvar, Mutex, MutexGuard, lock, wait_until};
 
 use crate::clock::{Alarm, Clock, Ring, Ticks};
+use crate::looks::Looks;
 use crate::queue::{Action, Due, Owner, Queue, TimerKey};
 use crate::timer_thread::{self, Leaves, RunningTimer, TimerThread};
 
@@ -127,11 +128,11 @@ impl Service {
     ) -> Result<TimerKey, Action> {
         let shared = &self.shared;
         let mut queue = shared.lock();
-        let first = queue.next();
         let key = queue.insert(deadline, owner, action)?;
+        let wakes = queue.looks.wakes_for(deadline);
         let watched = queue.watchers > 0;
         drop(queue);
-        if first.is_none_or(|first| deadline < first) {
+        if wakes {
             shared.changed.notify_one();
         }
         if watched {
@@ -239,12 +240,17 @@ impl Shared {
                 continue;
             }
             queue = match queue.next() {
-                Some(deadline) => wait_until(&self.changed, &self.queue, queue, deadline).0,
+                Some(deadline) => {
+                    queue.looks = Looks::At(deadline);
+                    wait_until(&self.changed, &self.queue, queue, deadline).0
+                }
                 None => {
+                    queue.looks = Looks::Never;
                     let woken = self.changed.wait(queue);
                     woken.unwrap_or_else(PoisonError::into_inner)
                 }
             };
+            queue.looks = Looks::Soon;
         }
         queue.left = true;
         drop(queue);
