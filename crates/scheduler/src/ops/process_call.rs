@@ -56,17 +56,23 @@ impl<P: Protocol> StepOutput<P> {
         message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        self.call_with(tag, to, message, reply, None::<fn(Expire) -> TimerGuard>);
+        self.call_with(
+            tag,
+            to,
+            message,
+            reply,
+            None::<fn(Arc<dyn Expires>) -> TimerGuard>,
+        );
     }
 
-    /// The same. If there is a `limit`, that has what it is given called at the deadline.
+    /// The same. If there is a `limit`, that has what it is given expire at the deadline.
     pub(crate) fn call_with<R: Send + 'static>(
         &mut self,
         tag: u64,
         to: Pid,
         message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-        limit: Option<impl FnOnce(Expire) -> TimerGuard + Send + 'static>,
+        limit: Option<impl FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static>,
     ) {
         let yielded = Yielding { to, message, limit };
         let call = Call::Yielded(yielded, reply);
@@ -74,8 +80,10 @@ impl<P: Protocol> StepOutput<P> {
     }
 }
 
-/// What ends a call at its deadline.
-pub(crate) type Expire = Box<dyn FnOnce() + Send>;
+/// A call that ends at its deadline, if it has not ended before.
+pub(crate) trait Expires: Send + Sync {
+    fn expire(&self);
+}
 
 /// A process that waits for an answer: until that comes, the one that was asked ends, or the
 /// deadline. The first of these takes the call.
@@ -154,7 +162,7 @@ where
     R: Send + 'static,
     M: FnOnce(Caller<R>) -> P::Message + Send + 'static,
     F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-    L: FnOnce(Expire) -> TimerGuard + Send + 'static,
+    L: FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static,
 {
     fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
         let mut call = lock(&self.0);
@@ -186,13 +194,25 @@ where
         }
         // Before the answer can come, which cancels it.
         if let Some(limit) = limit {
-            let expired = Arc::clone(&self);
-            let expire = move || expired.end(Err(CallError::NotYet));
-            self.limit(limit(Box::new(expire)));
+            let waiting = Arc::clone(&self);
+            self.limit(limit(waiting));
         }
         if let Err(error) = handle.send(to, message) {
             self.end(Err(CallError::Send(error)));
         }
+    }
+}
+
+impl<P, R, M, F, L> Expires for Waiting<P, R, M, F, L>
+where
+    P: Protocol,
+    R: Send,
+    M: Send,
+    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    L: Send,
+{
+    fn expire(&self) {
+        self.end(Err(CallError::NotYet));
     }
 }
 

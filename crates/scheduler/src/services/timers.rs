@@ -17,6 +17,7 @@
 use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
@@ -29,6 +30,7 @@ pub use filch_timers::{
 use filch_sync::panic::drop_contained;
 
 use crate::api::ties::{Deadline, Terminator};
+use crate::ops::process_call::Expires;
 use crate::protocol::debug_fields;
 use crate::services::service_threads;
 use crate::{
@@ -227,7 +229,9 @@ impl<P: Protocol> StepOutput<P> {
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
         let timers = timers.clone();
-        let limit = move |expire| timers.guard(timers.call_at(deadline, expire));
+        let limit = move |call: Arc<dyn Expires>| {
+            timers.guard(timers.call_at(deadline, move || call.expire()))
+        };
         self.call_with(tag, to, message, reply, Some(limit));
     }
 }
