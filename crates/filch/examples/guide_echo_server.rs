@@ -1,26 +1,33 @@
-//! An echo server on loopback, with a process for each connection, and a shutdown that lets each
-//! finish what it has begun.
+//! An echo server on loopback, with a process for each connection, supervisors over them, and a
+//! shutdown that lets each finish what it has begun.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::num::NonZeroUsize;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
+use filch::scheduler::timers::Timers;
 use filch::scheduler::{
     BlockingThreads, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol,
-    Scheduler, StepOutput, SubmitError,
+    Scheduler, StepOutput,
+};
+use filch::supervisor::{
+    Backoff, Child, Restart, Shutdown as End, Strategy, Supervisor, SupervisorHandle,
 };
 
 const CLIENTS: usize = 200;
+const MINUTE: Duration = Duration::from_secs(60);
 
 // ANCHOR: protocol
 enum Echo {}
 
 enum Command {
-    Accept(TcpListener),
+    Accept(Arc<TcpListener>),
     /// Read what the peer says, and say it back.
-    Repeat(TcpStream),
+    Repeat(Arc<TcpStream>),
 }
 
 enum Reply {
@@ -45,13 +52,15 @@ fn start() -> Result<Scheduler<Echo>, Box<dyn Error + Send + Sync>> {
         Command::Accept(listener) => threads.run_labelled("accept", completion, move || {
             Ok(Reply::Accepted(listener.accept()?.0))
         }),
-        Command::Repeat(mut socket) => {
+        Command::Repeat(socket) => {
             let peer = socket.peer_addr();
             let label = peer.map_or_else(|error| error.to_string(), |peer| peer.to_string());
             threads.run_labelled(label, completion, move || {
                 let mut bytes = [0; 1024];
-                let length = socket.read(&mut bytes)?;
-                socket.write_all(&bytes[..length])?;
+                let length = (&*socket).read(&mut bytes)?;
+                let said = &bytes[..length];
+                assert!(!said.contains(&0), "nobody has thought of a zero");
+                (&*socket).write_all(said)?;
                 Ok(Reply::Repeated(length))
             });
         }
@@ -61,15 +70,11 @@ fn start() -> Result<Scheduler<Echo>, Box<dyn Error + Send + Sync>> {
 // ANCHOR_END: protocol
 
 // ANCHOR: listener
-/// Accepts connections until it is cancelled.
-struct Listener(TcpListener);
-
-impl Listener {
-    fn bind() -> io::Result<(Self, SocketAddr)> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
-        Ok((Self(listener), address))
-    }
+/// Accepts connections until it is cancelled, and has each started below its own supervisor.
+struct Listener {
+    socket: Arc<TcpListener>,
+    /// The supervisor of all.
+    server: SupervisorHandle<Echo>,
 }
 
 impl Process<Echo> for Listener {
@@ -87,13 +92,9 @@ impl Process<Echo> for Listener {
             match event {
                 Event::Completed { result, .. } => {
                     if let Reply::Accepted(socket) = result.map_err(io::Error::other)? {
-                        match context.submit(Connection::new(socket), "serve", ()) {
-                            // The connection lives without anybody that waits for it.
-                            Ok(connection) => drop(connection),
-                            // It is closed. The cancel comes next.
-                            Err(SubmitError::ShutDown(_)) => {}
-                            Err(error) => return Err(io::Error::other(error)),
-                        }
+                        let started = start_connection(self.server.clone(), socket);
+                        // Nobody waits for it.
+                        drop(context.handle().spawn(started).map_err(io::Error::other)?);
                     }
                 }
                 Event::Cancel(_) => {
@@ -103,7 +104,7 @@ impl Process<Echo> for Listener {
                 _ => {}
             }
         }
-        out.yield_command(0, Command::Accept(self.0.try_clone()?));
+        out.yield_command(0, Command::Accept(Arc::clone(&self.socket)));
         out.wait();
         Ok(())
     }
@@ -111,7 +112,15 @@ impl Process<Echo> for Listener {
     /// The command that accepts gets its last connection: this one.
     fn close(&mut self, _: &ExitReason) {
         // If the system refuses it, the report of the shutdown has the command.
-        let _ = self.0.local_addr().and_then(TcpStream::connect);
+        let _ = self.socket.local_addr().and_then(TcpStream::connect);
+    }
+}
+
+/// A future, as a step does not wait for answers.
+async fn start_connection(server: SupervisorHandle<Echo>, socket: TcpStream) {
+    // Refused when the server is about to end: then the socket is dropped, and so closed.
+    if let Ok(connections) = server.below("connections").await {
+        let _ = connections.start_child(connection(socket)).await;
     }
 }
 // ANCHOR_END: listener
@@ -119,16 +128,9 @@ impl Process<Echo> for Listener {
 // ANCHOR: connection
 /// Repeats what one peer says.
 struct Connection {
-    socket: TcpStream,
+    socket: Arc<TcpStream>,
     /// Whether a command is under way.
     repeats: bool,
-}
-
-impl Connection {
-    fn new(socket: TcpStream) -> Self {
-        let repeats = false;
-        Self { socket, repeats }
-    }
 }
 
 impl Process<Echo> for Connection {
@@ -157,7 +159,7 @@ impl Process<Echo> for Connection {
             }
         }
         if !self.repeats {
-            out.yield_command(0, Command::Repeat(self.socket.try_clone()?));
+            out.yield_command(0, Command::Repeat(Arc::clone(&self.socket)));
             self.repeats = true;
         }
         out.wait();
@@ -172,39 +174,122 @@ impl Process<Echo> for Connection {
 }
 // ANCHOR_END: connection
 
+// ANCHOR: tree
+/// Its connections, and behind them the listener: that one is started last, and ended first.
+fn start_server(
+    scheduler: &Scheduler<Echo>,
+    timers: &Timers,
+) -> Result<(SupervisorHandle<Echo>, SocketAddr), Box<dyn Error + Send + Sync>> {
+    let socket = Arc::new(TcpListener::bind("127.0.0.1:0")?);
+    let address = socket.local_addr()?;
+    let server = Supervisor::new(Strategy::RestForOne)
+        .intensity(5, MINUTE)
+        // What an accept fails for, such as too many open files, takes time to go away.
+        .backoff(Backoff::exponential(
+            Duration::from_millis(10),
+            Duration::from_secs(5),
+        ))
+        .child(Child::supervisor("connections", || {
+            Supervisor::new(Strategy::Dynamic)
+        }))
+        .start(scheduler, timers)?
+        .wait()?;
+    // The socket outlives the process that accepts: clients that come meanwhile wait in it.
+    let above = server.clone();
+    let listener = Child::new("listener", move |scheduler| {
+        let (socket, server) = (Arc::clone(&socket), above.clone());
+        scheduler.submission(Listener { socket, server }, "listen", ())
+    });
+    let started = server.start_child(listener).wait();
+    started.map_err(|refused| refused.error)?;
+    Ok((server, address))
+}
+
+/// One of many, without a name. Nobody starts it again: its peer has gone.
+fn connection(socket: TcpStream) -> Child<Echo> {
+    let socket = Arc::new(socket);
+    let child = Child::unnamed(move |scheduler| {
+        let (socket, repeats) = (Arc::clone(&socket), false);
+        scheduler.submission(Connection { socket, repeats }, "serve", ())
+    });
+    child
+        .restart(Restart::Temporary)
+        .shutdown(End::After(MINUTE))
+}
+// ANCHOR_END: tree
+
+// ANCHOR: client
+/// Connects, says something, and gets it back.
+fn client(address: SocketAddr, number: usize) -> Result<TcpStream, io::Error> {
+    let mut client = TcpStream::connect(address)?;
+    repeats(&mut client, format!("client {number:03}").as_bytes())?;
+    Ok(client)
+}
+
+fn repeats(client: &mut TcpStream, said: &[u8]) -> Result<(), io::Error> {
+    client.write_all(said)?;
+    let mut answer = vec![0; said.len()];
+    client.read_exact(&mut answer)?;
+    assert_eq!(answer, said);
+    Ok(())
+}
+// ANCHOR_END: client
+
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     // ANCHOR: clients
-    let scheduler = start()?;
-    let (listener, address) = Listener::bind()?;
-    let listener = scheduler.submit(listener, "listen", ())?;
-
-    let mut clients = Vec::new();
-    for number in 0..CLIENTS {
-        let said = format!("client {number:03}");
-        let mut client = TcpStream::connect(address)?;
-        client.write_all(said.as_bytes())?;
-        let mut answer = [0; 10];
-        client.read_exact(&mut answer)?;
-        assert_eq!(answer, said.as_bytes());
-        clients.push(client);
-    }
+    let (scheduler, timers) = (start()?, Timers::new()?);
+    let (server, address) = start_server(&scheduler, &timers)?;
+    let clients = (0..CLIENTS).map(|number| client(address, number));
+    let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
     // All are connected still.
-    assert_eq!(scheduler.processes().len(), CLIENTS + 1);
+    let connections = server.below("connections").wait()?;
+    assert_eq!(connections.children().wait()?.len(), CLIENTS);
     // ANCHOR_END: clients
 
+    // ANCHOR: crash
+    let listener = scheduler.whereis("listener");
+    let mut odd = clients.swap_remove(CLIENTS / 2);
+    odd.write_all(&[0])?;
+    assert_eq!(odd.read(&mut [0])?, 0, "it is closed, unanswered");
+    // Its supervisor deletes it, and starts nothing in its place.
+    while connections.children().wait()?.len() == CLIENTS {
+        thread::yield_now();
+    }
+    // The others have not noticed, and there is room for one more.
+    for client in &mut clients {
+        repeats(client, b"still there")?;
+    }
+    clients.push(client(address, CLIENTS)?);
+    assert_eq!(connections.children().wait()?.len(), CLIENTS);
+    assert_eq!(scheduler.whereis("listener"), listener);
+    // ANCHOR_END: crash
+
     // ANCHOR: shutdown
+    // Is there a listener, when the last connection has ended?
+    let (tell, listener) = mpsc::channel();
+    let handle = scheduler.handle();
+    let connections = handle.whereis("connections").ok_or("it runs")?;
+    let _call = scheduler.at_end(connections, move |_| {
+        let _ = tell.send(handle.whereis("listener"));
+    });
+
     for client in &mut clients {
         client.write_all(b"bye")?;
     }
-    let report = scheduler.shutdown(Duration::from_secs(60))?;
-    println!("{report}");
-    assert!(report.is_clean() && report.aborted == 0);
-    listener.join()?;
+    server.stop().wait()?;
+    assert_eq!(listener.recv()?, None, "the listener has ended before");
     for client in &mut clients {
         let mut last = String::new();
         client.read_to_string(&mut last)?;
         assert_eq!(last, "bye");
     }
+    // For the threads: the command that accepted may return just now.
+    let handle = scheduler.handle();
+    let report = scheduler.shutdown(MINUTE)?;
+    println!("{report}");
+    assert!(report.is_clean() && report.aborted == 0);
+    // Of all processes, one has not ended well.
+    assert_eq!(handle.stats().total().failed, 1);
     // ANCHOR_END: shutdown
     Ok(())
 }

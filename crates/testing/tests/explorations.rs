@@ -109,6 +109,7 @@ fn a_process_that_panics_fails_the_test_by_its_exit() {
     );
 }
 
+// ANCHOR: clock
 /// Time passes when the test says so. A failure: a process that is told too early, or not at all.
 #[test]
 fn a_fake_clock_is_moved_in_each_schedule() {
@@ -145,6 +146,7 @@ fn a_fake_clock_is_moved_in_each_schedule() {
         scheduler.shutdown(Duration::MAX).unwrap();
     });
 }
+// ANCHOR_END: clock
 
 /// The threads, locks and atomics of the test are the checker's. A failure: all schedules have the
 /// same outcome.

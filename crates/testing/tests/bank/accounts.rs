@@ -20,11 +20,13 @@ impl Protocol for Bank {
     type Error = String;
 }
 
+// ANCHOR: messages
 pub(crate) enum Message {
     Read(Caller<i64>),
     Write(i64, Caller<i64>),
     Add(i64, Caller<i64>),
 }
+// ANCHOR_END: messages
 
 /// What accounts did, in that order. The lock is std's: no other thread runs while one has it.
 #[derive(Clone, Default)]
@@ -62,6 +64,7 @@ fn account(name: &'static str, mut balance: i64, log: Log) -> impl Process<Bank>
     })
 }
 
+// ANCHOR: hasty
 /// Reads each balance by one message, and writes it by another: what is written in between is lost.
 pub(crate) async fn hasty_transfer(
     bank: Handle<Bank>,
@@ -76,6 +79,7 @@ pub(crate) async fn hasty_transfer(
     }
     Ok(())
 }
+// ANCHOR_END: hasty
 
 /// Changes each balance by one message.
 pub(crate) async fn careful_transfer(
@@ -91,6 +95,7 @@ pub(crate) async fn careful_transfer(
     Ok(())
 }
 
+// ANCHOR: test
 /// Two transfers at a time between the same two accounts, and what is left afterwards.
 pub(crate) fn two_transfers<F>(transfer: impl Fn(Handle<Bank>, Pid, Pid, i64) -> F, log: &Log)
 where
@@ -114,3 +119,4 @@ where
     let total: i64 = accounts.map(|account| account.join().unwrap()).iter().sum();
     assert_eq!(total, 200, "money is lost");
 }
+// ANCHOR_END: test

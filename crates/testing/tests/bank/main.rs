@@ -13,6 +13,7 @@ use accounts::{Log, careful_transfer, hasty_transfer, two_transfers};
 /// The race is found within so many schedules.
 const SCHEDULES: usize = 200;
 
+// ANCHOR: found
 /// A failure: `no schedule lost money`; or another symptom than the missing money.
 #[test]
 fn the_planted_race_is_found_and_replayed() {
@@ -32,6 +33,7 @@ fn the_planted_race_is_found_and_replayed() {
         assert_eq!(again.message(), failure.message());
     }
 }
+// ANCHOR_END: found
 
 /// The replayed execution is the same, message by message, and not just of the same outcome.
 #[test]
@@ -82,6 +84,7 @@ fn a_failure_says_how_to_run_it_again() {
     assert!(again.contains("money is lost"), "{again}");
 }
 
+// ANCHOR: corrected
 #[test]
 fn the_corrected_bank_passes_the_same_schedules() {
     let passed =
@@ -89,6 +92,7 @@ fn the_corrected_bank_passes_the_same_schedules() {
     let passed = passed.unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(passed, if IS_SYSTEMATIC { SCHEDULES } else { 20 });
 }
+// ANCHOR_END: corrected
 
 /// What `code` panics with.
 fn panic_of(code: impl FnOnce()) -> String {

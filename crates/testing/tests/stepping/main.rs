@@ -110,6 +110,7 @@ fn completed(tag: u64, reply: u64) -> Event<Shop> {
     Event::Completed { tag, result }
 }
 
+// ANCHOR: process
 /// Has the price of each thing looked up, and is done with the first one that comes.
 fn look_up(
     _: &Context<'_, Shop>,
@@ -126,7 +127,9 @@ fn look_up(
     }
     Ok(())
 }
+// ANCHOR_END: process
 
+// ANCHOR: steps
 #[test]
 fn commands_have_tags_and_are_completed_by_events() {
     let (mut test, log) = begun(look_up);
@@ -144,6 +147,7 @@ fn commands_have_tags_and_are_completed_by_events() {
     drop(test);
     assert!(log.take().is_empty(), "closed twice");
 }
+// ANCHOR_END: steps
 
 #[test]
 fn steps_that_no_worker_would_take_are_refused_with_their_events() {
