@@ -46,7 +46,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
         end(other);
         assert_eq!(told(), (number, reason));
         here.monitor(one, other, number);
-        assert_eq!(told(), (number, ExitReason::NoProcess));
+        assert_eq!(told(), (number, ExitReason::NoSuchProcess));
     }
     // Processes of the same node, too.
     let (neighbour, _) = here.forward();
@@ -54,7 +54,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     here.scheduler.terminate(neighbour).unwrap();
     assert_eq!(told(), (7, ExitReason::Terminated));
     here.monitor(one, neighbour, 8);
-    assert_eq!(told(), (8, ExitReason::NoProcess));
+    assert_eq!(told(), (8, ExitReason::NoSuchProcess));
     // And those of nodes that nobody knows.
     here.monitor(one, Pid::from_bits(9 << 96), 9);
     assert_eq!(
@@ -262,7 +262,7 @@ fn news_that_was_lost_is_asked_for_again() {
             Note::Number(_) => numbers += 1,
             Note::Ended(number, Ended::Process(reason)) => {
                 assert!(told.insert(number), "{number} was told twice");
-                let is_it = [ExitReason::Terminated, ExitReason::NoProcess].contains(&reason);
+                let is_it = [ExitReason::Terminated, ExitReason::NoSuchProcess].contains(&reason);
                 assert!(is_it, "{reason}");
             }
             other => panic!("{other:?}"),

@@ -55,7 +55,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     assert!(down.all(|note| matches!(note, Note::Number(_))));
     let received = nats.stats();
     assert!(
-        received.delivered + received.gone + received.missed <= stats.sent,
+        received.delivered + received.no_such_process + received.missed <= stats.sent,
         "{received}"
     );
     assert_eq!(stats.ended, 1);

@@ -50,7 +50,7 @@ impl<P: Protocol> Handle<P> {
             if to.node() != self.table().node() {
                 return self.send_away(to, message);
             }
-            return Err(refused(to, Undelivered::Gone, message));
+            return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         if slot.mailbox.is_limited() {
             return self.send_limited(to, message, run);
@@ -77,13 +77,13 @@ impl<P: Protocol> Handle<P> {
         run: impl FnOnce(&Slot<P>),
     ) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
-            return Err(refused(to, Undelivered::Gone, message));
+            return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
         if let Err(no_room) = slot.mailbox.reserve() {
             let reason = match no_room {
                 // Of a process that has ended, nobody will ever empty the mailbox.
-                _ if slot.events.is_closed() => Undelivered::Gone,
+                _ if slot.events.is_closed() => Undelivered::NoSuchProcess,
                 MailboxError::Full(limit) => Undelivered::Full { limit },
                 MailboxError::Closed => Undelivered::Future,
             };
@@ -182,7 +182,7 @@ impl<P: Protocol> Context<'_, P> {
 #[cold]
 fn handed_back<P: Protocol>(to: Pid, item: Item<P>) -> SendError<P> {
     match item {
-        Item::Event(Event::Message(message)) => refused(to, Undelivered::Gone, message),
+        Item::Event(Event::Message(message)) => refused(to, Undelivered::NoSuchProcess, message),
         _ => unreachable!("the queue hands back what was pushed"),
     }
 }
