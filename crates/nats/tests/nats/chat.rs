@@ -5,7 +5,7 @@ use std::thread;
 
 use filch_scheduler::Node;
 
-use crate::common::next;
+use crate::common::{eventually, next};
 use crate::server::Server;
 
 #[expect(dead_code, reason = "its main is for terminals")]
@@ -48,6 +48,9 @@ fn two_terminals_talk() {
         next(&at_one),
         "the other one is gone: its node is lost: it has left"
     );
+    eventually("both to end", || {
+        (one.is_finished() && two.is_finished()).then_some(())
+    });
     one.join().unwrap();
     two.join().unwrap();
 }

@@ -21,8 +21,8 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     };
     let mut there = OtherProgram::start(&server);
     let here = TestNode::with(1, &server, |builder| builder.grace(Duration::ZERO));
-    here.nats.connect(Node(2)).unwrap();
-    let found = here.nats.whereis(Node(2), "forward").unwrap();
+    here.connect(Node(2)).unwrap();
+    let found = here.whereis(Node(2), "forward").unwrap();
     assert_eq!(found, Some(there.pid));
     let (watcher, told) = here.forward();
     for number in 0..MONITORS {
@@ -32,13 +32,12 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     let (mut taken, mut full) = (0_u64, 0_u64);
     let mut answered = 0;
     let mut is_killed = false;
-    // It is cut off when a message comes back.
-    loop {
+    eventually("a message to come back", || {
         match here.scheduler.send(there.pid, Note::Echo(taken, one)) {
             Ok(()) => taken += 1,
             Err(back) if back.reason == Undelivered::NoRoute => {
                 assert_eq!(back.message, Note::Echo(taken, one));
-                break;
+                return Some(());
             }
             Err(back) => {
                 assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}");
@@ -53,7 +52,8 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
             there.kill();
             is_killed = true;
         }
-    }
+        None
+    });
     here.wait_for(News::Lost(Node(2), NodeLost::NoResponders));
     for note in answers.try_iter() {
         assert_eq!(note, Note::Number(answered));

@@ -42,7 +42,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
         let (other, _) = there.forward();
         here.monitor(one, other, number);
         // It is watched when the node there has heard of it: what comes later, comes later.
-        here.nats.whereis(Node(2), "").unwrap();
+        here.whereis(Node(2), "").unwrap();
         end(other);
         assert_eq!(told(), (number, reason));
         here.monitor(one, other, number);
@@ -160,7 +160,7 @@ fn who_leaves_is_told_of_all_that_it_watched() {
     );
     here.monitor(one, other, 3);
     assert_eq!(number(next(&at_one)), (3, over()));
-    assert!(here.nats.connect(Node(2)).is_err());
+    assert!(here.connect(Node(2)).is_err());
 }
 
 fn over() -> String {
@@ -235,7 +235,7 @@ fn news_that_was_lost_is_asked_for_again() {
         })
     });
     let there = TestNode::new(2, &server);
-    here.nats.connect(Node(2)).unwrap();
+    here.connect(Node(2)).unwrap();
     there.wait_for(News::Connected(Node(1), here.nats.life()));
     let (one, at_one) = here.forward();
     const PROCESSES: u64 = 20;
@@ -243,7 +243,7 @@ fn news_that_was_lost_is_asked_for_again() {
     for (number, &pid) in (0..).zip(&processes) {
         here.monitor(one, pid, number);
     }
-    here.nats.whereis(Node(2), "").unwrap();
+    here.whereis(Node(2), "").unwrap();
     publish(&server, "filch.node.1", b"what".to_vec());
     next(&is_in);
     for (sent, &pid) in (1..).zip(&processes) {
