@@ -5,7 +5,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
 /// Two hours of patience: the link outlives the server. A failure: a message that was taken is
@@ -106,7 +106,9 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
 /// Ten monitors are told, each once: what is sent to the watcher then comes behind.
 #[track_caller]
 fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: NodeLost) {
-    let mut told: Vec<_> = (0..10).map(|_| next(notes)).collect();
+    let mut told: Vec<_> = (0..10)
+        .map(|_| await_next("a monitor to be told", notes))
+        .collect();
     told.sort_by_key(|note| match note {
         Note::Ended(number, _) => *number,
         other => panic!("{other:?}"),

@@ -9,7 +9,7 @@ use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};
 
-use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
@@ -20,7 +20,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     };
     let (here, there) = two(&server);
     let (one, at_one) = here.forward();
-    let told = || match next(&at_one) {
+    let told = || match await_next("a monitor to be told", &at_one) {
         Note::Ended(number, Ended::Process(reason)) => (number, reason),
         other => panic!("{other:?}"),
     };
@@ -245,7 +245,7 @@ fn news_that_was_lost_is_asked_for_again() {
     }
     here.whereis(Node(2), "").unwrap();
     publish(&server, "filch.node.1", b"what".to_vec());
-    next(&is_in);
+    await_next("the listener to be called", &is_in);
     for (sent, &pid) in (1..).zip(&processes) {
         there.scheduler.terminate(pid).unwrap();
         // A packet of its own.
@@ -258,7 +258,7 @@ fn news_that_was_lost_is_asked_for_again() {
     let mut told = HashSet::new();
     let mut numbers = 0;
     while told.len() < processes.len() {
-        match next(&at_one) {
+        match await_next("a monitor to be told", &at_one) {
             Note::Number(_) => numbers += 1,
             Note::Ended(number, Ended::Process(reason)) => {
                 assert!(told.insert(number), "{number} was told twice");

@@ -67,6 +67,13 @@ impl OtherProgram {
         writeln!(self.input, "{command}").unwrap();
     }
 
+    /// Keeps it from running, without anybody being told: the server has its connection still.
+    pub(crate) fn freeze(&self) {
+        let command = format!("kill -STOP {}", self.process.id());
+        let frozen = Command::new("sh").args(["-c", &command]).status();
+        assert!(frozen.unwrap().success());
+    }
+
     /// Without a goodbye.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
 use crate::server::Server;
 
 #[test]
@@ -78,7 +78,7 @@ fn a_message_that_finds_no_room_comes_back() {
     here.connect(Node(2)).unwrap();
     let (pid, notes) = there.forward();
     publish(&server, "filch.node.1", b"what".to_vec());
-    next(&is_in);
+    await_next("the listener to be called", &is_in);
     for number in 0..3 {
         here.send(pid, Note::Number(number)).unwrap();
     }
