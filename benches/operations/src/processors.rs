@@ -11,20 +11,18 @@ use crate::job::standing_still;
 struct Root(u64);
 
 /// Each task, but the leaves, makes the roots of two halves.
-struct Tree {
-    pool: Arc<Processors<Root>>,
-}
+struct Tree;
 
 impl Runner<Root> for Tree {
     type Scratch = ();
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, Root(tasks): Root, (): &mut ()) {
+    fn run(&self, Root(tasks): Root, pool: &Arc<Processors<Root>>, (): &mut ()) {
         let below = tasks - 1;
         for half in [below / 2, below - below / 2] {
             if half > 0 {
-                self.pool.schedule(Root(half));
+                pool.schedule(Root(half));
             }
         }
     }
@@ -34,10 +32,7 @@ impl Runner<Root> for Tree {
 pub(crate) fn tree(times: u64) {
     let config = Config::default().processors(1).clock(standing_still);
     let pool = Processors::new(config).expect("one is possible");
-    let runner = Arc::new(Tree {
-        pool: Arc::clone(&pool),
-    });
-    let machines = Processors::start(&pool, runner).expect("the system gives threads");
+    let machines = Processors::start(&pool, Arc::new(Tree)).expect("the system gives threads");
     pool.inject(Root(times));
     pool.wait_quiescent().expect("this is no task");
     pool.stop();

@@ -44,22 +44,17 @@ struct Filch<T: Send + 'static> {
     machines: Option<Machines>,
 }
 
-/// Runs a task of filch's pool, which some need to spawn others.
-struct Run<T> {
-    pool: Arc<Processors<T>>,
-}
+/// Runs a task of filch's pool.
+struct Run;
 
 impl<T: Send + 'static> Filch<T>
 where
-    Run<T>: Runner<T>,
+    Run: Runner<T>,
 {
     fn start(workers: usize) -> Self {
         let config = Config::default().processors(workers);
         let pool = Processors::new(config).expect("a few are possible");
-        let runner = Arc::new(Run {
-            pool: Arc::clone(&pool),
-        });
-        let machines = Processors::start(&pool, runner).expect("the system gives threads");
+        let machines = Processors::start(&pool, Arc::new(Run)).expect("the system gives threads");
         Self {
             pool,
             machines: Some(machines),
@@ -82,18 +77,18 @@ enum Task {
     Grow(u32),
 }
 
-impl Runner<Task> for Run<Task> {
+impl Runner<Task> for Run {
     type Scratch = ();
 
     fn scratch(&self, _processor: usize) {}
 
-    fn run(&self, task: Task, (): &mut ()) {
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
         match task {
             Task::Add(number) => TOTAL.add(number),
             Task::Grow(0) => TOTAL.add(1),
             Task::Grow(depth) => {
                 for _ in 0..2 {
-                    self.pool.schedule(Task::Grow(depth - 1));
+                    pool.schedule(Task::Grow(depth - 1));
                 }
             }
         }
@@ -119,13 +114,13 @@ struct Closure(Box<Work>);
 
 type Work = dyn FnOnce(&Processors<Closure>) + Send;
 
-impl Runner<Closure> for Run<Closure> {
+impl Runner<Closure> for Run {
     type Scratch = ();
 
     fn scratch(&self, _processor: usize) {}
 
-    fn run(&self, Closure(work): Closure, (): &mut ()) {
-        work(&self.pool);
+    fn run(&self, task: Closure, pool: &Arc<Processors<Closure>>, (): &mut ()) {
+        (task.0)(pool);
     }
 }
 

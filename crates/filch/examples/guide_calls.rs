@@ -110,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let Err(CallError::Send(SendError { reason, .. })) = refused else {
         return Err("there is no store any more".into());
     };
-    assert_eq!(reason, Undelivered::Gone);
+    assert_eq!(reason, Undelivered::NoSuchProcess);
     // ANCHOR_END: errors
     Ok(())
 }

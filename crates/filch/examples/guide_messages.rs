@@ -99,7 +99,10 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let Err(error) = scheduler.send(pid, 8) else {
         return Err("nobody reads this".into());
     };
-    assert_eq!((error.reason, error.message), (Undelivered::Gone, 8));
+    assert_eq!(
+        (error.reason, error.message),
+        (Undelivered::NoSuchProcess, 8)
+    );
     // ANCHOR_END: gone
     Ok(())
 }

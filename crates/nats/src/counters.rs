@@ -21,8 +21,8 @@ macro_rules! counts {
         ///
         /// Messages that [`send`](filch_scheduler::Handle::send) has taken are `sent`, `dropped`,
         /// or wait in the [nodes'](NodeStats) room. Those that another node has sent are, here,
-        /// `delivered`, one of `gone`, `full`, `misrouted` and `undecodable`, or `missed`; or they
-        /// are in packets that were `garbage` or `stale`.
+        /// `delivered`, one of `no_such_process`, `future`, `full`, `misrouted` and `undecodable`,
+        /// or `missed`; or they are in packets that were `garbage` or `stale`.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub struct Stats {
@@ -65,8 +65,10 @@ counts! {
     Unsendable => unsendable,
     /// Messages that came and were given to processes, those of monitors not counted.
     Delivered => delivered,
-    /// Messages that came for processes that have ended or take none.
-    Gone => gone,
+    /// Messages that came for processes that have ended.
+    NoSuchProcess => no_such_process,
+    /// Messages that came for futures, which take none.
+    Future => future,
     /// Messages that came for processes whose mailbox was full.
     Full => full,
     /// Messages that came for another node.
@@ -143,11 +145,13 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "  in: {} delivered, {} lost on the way; refused: {} for ended processes, {} for full \
-             mailboxes, {} for other nodes, {} undecodable; packets: {} garbage, {} of other lives",
+            "  in: {} delivered, {} lost on the way; refused: {} for ended processes, {} for \
+             futures, {} for full mailboxes, {} for other nodes, {} undecodable; packets: {} \
+             garbage, {} of other lives",
             self.delivered,
             self.missed,
-            self.gone,
+            self.no_such_process,
+            self.future,
             self.full,
             self.misrouted,
             self.undecodable,

@@ -9,8 +9,8 @@ use filch_scheduler::{ExitReason, Node};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
-    /// It has ended, says its node, in this way: [`ExitReason::NoProcess`] if it had ended before
-    /// it was watched, or the news of its end was lost on the way and asked for again.
+    /// It has ended, says its node, in this way: [`ExitReason::NoSuchProcess`] if it had ended
+    /// before it was watched, or the news of its end was lost on the way and asked for again.
     Process(ExitReason),
     /// Its node is lost, and the process with it: it may live on there, unreachable.
     Node(NodeLost),

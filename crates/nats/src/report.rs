@@ -144,9 +144,10 @@ impl Report {
             Incident::Unencodable { .. } => self.counters.add(Count::Unsendable, 1),
             Incident::Undelivered { reason, .. } => self.counters.add(
                 match reason {
+                    Undelivered::Future => Count::Future,
                     Undelivered::Full { .. } => Count::Full,
                     Undelivered::Misrouted { .. } => Count::Misrouted,
-                    _ => Count::Gone,
+                    _ => Count::NoSuchProcess,
                 },
                 1,
             ),

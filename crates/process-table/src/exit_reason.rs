@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use filch_sync::panic::catch_panic;
 
+use crate::no_such_process;
 use crate::pid::Pid;
 
 /// Why a process is over, as its `close`, the hooks and
@@ -39,7 +40,7 @@ pub enum ExitReason {
     /// this message.
     NotStarted(Arc<str>),
     /// It had ended before it was watched or linked, and its reason is no longer known.
-    NoProcess,
+    NoSuchProcess,
     /// This version has been replaced by another, and the process goes on. Told to
     /// `close` alone.
     Upgraded,
@@ -80,7 +81,7 @@ impl fmt::Display for ExitReason {
             Self::ShutDown => f.write_str("shut down"),
             Self::Linked { origin, reason } => write!(f, "linked to {origin}, which: {reason}"),
             Self::NotStarted(message) => write!(f, "not started: {message}"),
-            Self::NoProcess => f.write_str("no such process"),
+            Self::NoSuchProcess => no_such_process::write(f, &"it"),
             Self::Upgraded => f.write_str("replaced by a new version"),
         }
     }

@@ -19,6 +19,7 @@ mod monitor;
     expect(unsafe_code, reason = "the test gives pins of its own back")
 )]
 mod names;
+mod no_such_process;
 mod pid;
 mod process_list;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
@@ -45,6 +46,7 @@ pub use life_cell::LifeCell;
 pub use mailbox::{Excess, Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
 pub use names::{NameRegistry, RegisterError};
+pub use no_such_process::NoSuchProcess;
 pub use pid::{Node, Pid};
 pub use process_list::ProcessList;
 pub use slot::{Placement, Slot};

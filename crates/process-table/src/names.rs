@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::no_such_process::NoSuchProcess;
 use crate::pid::Pid;
 use crate::table::Table;
 
@@ -53,16 +54,13 @@ impl NameRegistry {
         name: &str,
         pid: Pid,
     ) -> Result<(), RegisterError> {
-        let gone = || RegisterError::Gone {
-            name: name.into(),
-            pid,
-        };
+        let absent = RegisterError::NoSuchProcess(NoSuchProcess { pid });
         // With the pin it cannot leave the table before the name is in, so its leaving finds the
         // name.
-        let process = table.pin(pid).ok_or_else(gone)?;
+        let process = table.pin(pid).ok_or(absent)?;
         process.slot().notify_when_vacated();
         if process.slot().events.is_closed() {
-            return Err(gone());
+            return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
         }
         let name: Arc<str> = name.into();
         let mut stale = None;
@@ -191,12 +189,7 @@ pub enum RegisterError {
         holder: Pid,
     },
     /// No live process of this table has that PID.
-    Gone {
-        /// The name.
-        name: Arc<str>,
-        /// The PID.
-        pid: Pid,
-    },
+    NoSuchProcess(NoSuchProcess),
 }
 
 impl fmt::Display for RegisterError {
@@ -205,10 +198,7 @@ impl fmt::Display for RegisterError {
             Self::Taken { name, holder } => {
                 write!(f, "the name `{name}` is taken by process {holder}")
             }
-            Self::Gone { name, pid } => write!(
-                f,
-                "no live process {pid} to name `{name}`: it has ended, or is of another scheduler"
-            ),
+            Self::NoSuchProcess(error) => error.fmt(f),
         }
     }
 }
@@ -273,7 +263,7 @@ mod tests {
         }
         table.slot(dead.slot()).events.close();
         let refused = names.register(&table, "late", dead);
-        assert!(matches!(refused, Err(RegisterError::Gone { pid, .. }) if pid == dead));
+        assert!(matches!(refused, Err(RegisterError::NoSuchProcess(error)) if error.pid == dead));
         assert_eq!(names.register(&table, "name", heir), Ok(()));
         assert_eq!(names.remove("first"), Some(dead));
         assert_eq!(names.remove("name"), Some(heir));

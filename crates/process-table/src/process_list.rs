@@ -101,12 +101,10 @@ mod tests {
     use crate::info::ProcessInfo;
     use crate::{Node, Pid, Placement, Table};
 
-    fn process(names: &[&str]) -> ProcessInfo {
+    fn process() -> ProcessInfo {
         let table = Table::<(), (), ()>::new(Node::default());
         table.occupy(&Placement::default()).unwrap();
-        let mut info = table.iter().next().unwrap().info();
-        info.names = names.iter().map(|&name| name.into()).collect();
-        info
+        table.iter().next().unwrap().info()
     }
 
     /// The lines behind the one with the names of the columns.
@@ -120,17 +118,18 @@ mod tests {
 
     #[test]
     fn a_process_has_a_line_which_ends_with_its_names() {
-        let unnamed = lines(process(&[]));
+        let mut process = process();
+        let unnamed = lines(process.clone());
         let columns = "starting           0         0         0         0";
         assert!(unnamed[0].ends_with(columns), "{unnamed:?}");
         assert_eq!(unnamed.len(), 1);
-        let named = lines(process(&["one", "two"]));
-        assert_eq!(named, [format!("{}  one, two", unnamed[0])]);
+        process.names = vec!["one".into(), "two".into()];
+        assert_eq!(lines(process), [format!("{}  one, two", unnamed[0])]);
     }
 
     #[test]
     fn what_a_journal_knows_stands_behind() {
-        let mut info = process(&[]);
+        let mut info = process();
         let parent = info.pid;
         let line = lines(info.clone()).remove(0);
         let age = Duration::from_millis(1_500);

@@ -18,7 +18,6 @@ enum Task {
 }
 
 struct Library {
-    pool: Arc<Processors<Task>>,
     found: Mutex<Vec<(&'static str, usize)>>,
 }
 
@@ -27,14 +26,14 @@ impl Runner<Task> for Library {
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, task: Task, (): &mut ()) {
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
         match task {
             Task::Ask(word) => {
                 let (to, from) = mpsc::channel();
-                self.pool.schedule(Task::Answer(word, to));
+                pool.schedule(Task::Answer(word, to));
                 // The answer needs a processor, and there is only this task's: it goes to another
                 // thread until `recv` returns.
-                let length = self.pool.blocking(|| from.recv());
+                let length = pool.blocking(|| from.recv());
                 let length = length.expect("the other task answers");
                 self.found.lock().unwrap().push((word, length));
             }
@@ -47,7 +46,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words = ["park", "steal", "inject"];
     let pool = Processors::new(Config::default().processors(1))?;
     let library = Arc::new(Library {
-        pool: Arc::clone(&pool),
         found: Mutex::default(),
     });
     let machines = Processors::start(&pool, Arc::clone(&library))?;

@@ -18,7 +18,6 @@ struct Subtree {
 
 /// Adds up the numbers of all leaves.
 struct Walker {
-    pool: Arc<Processors<Subtree>>,
     sum: AtomicU64,
 }
 
@@ -27,7 +26,8 @@ impl Runner<Subtree> for Walker {
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, Subtree { height, number }: Subtree, (): &mut ()) {
+    fn run(&self, subtree: Subtree, pool: &Arc<Processors<Subtree>>, (): &mut ()) {
+        let Subtree { height, number } = subtree;
         if height == 0 {
             // ORDERING: Relaxed: `wait_quiescent` returns after what the tasks did.
             self.sum.fetch_add(number, Ordering::Relaxed);
@@ -36,7 +36,7 @@ impl Runner<Subtree> for Walker {
         // Both go to the deque of the processor that runs this task. It takes the second one next;
         // the first one is there for thieves.
         for child in [2 * number, 2 * number + 1] {
-            self.pool.schedule(Subtree {
+            pool.schedule(Subtree {
                 height: height - 1,
                 number: child,
             });
@@ -48,7 +48,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     const HEIGHT: u32 = 16;
     let pool = Processors::new(Config::default().processors(2))?;
     let walker = Arc::new(Walker {
-        pool: Arc::clone(&pool),
         sum: AtomicU64::new(0),
     });
     let machines = Processors::start(&pool, Arc::clone(&walker))?;

@@ -32,6 +32,7 @@ pub use pool::lengths::QueueLengths;
 pub use pool::processors::Processors;
 pub use pool::reserve::{BoundThread, ReserveError};
 pub use pool::resize::ResizeError;
+pub use pool::runner::Runner;
 pub use pool::running::{Inside, RunningTask};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::binding::BoundId;
@@ -46,7 +47,6 @@ pub use thread::current::is_machine;
 pub use thread::current::with_source;
 pub use thread::guest::Awaited;
 pub use thread::handles::Machines;
-pub use thread::runner::Runner;
 
 #[doc = include_str!("../ARCHITECTURE.md")]
 pub mod architecture {}

@@ -52,7 +52,6 @@ type Task = [usize; 6];
 
 /// The task with a 0 schedules all the others.
 struct Spawner {
-    pool: Arc<Processors<Task>>,
     sum: AtomicUsize,
 }
 
@@ -61,9 +60,9 @@ impl Runner<Task> for Spawner {
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, task: Task, (): &mut ()) {
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
         match task {
-            [0, ..] => (0..TASKS).for_each(|_| self.pool.schedule([1; 6])),
+            [0, ..] => (0..TASKS).for_each(|_| pool.schedule([1; 6])),
             words => {
                 self.sum
                     .fetch_add(words.iter().sum::<usize>(), Ordering::Relaxed);
@@ -83,7 +82,6 @@ fn a_waiting_task_costs_its_own_words() {
         "{bytes} bytes for {TASKS} tasks"
     );
     let runner = Arc::new(Spawner {
-        pool: Arc::clone(&pool),
         sum: AtomicUsize::new(0),
     });
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();

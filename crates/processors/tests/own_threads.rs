@@ -29,7 +29,7 @@ impl Runner<u32> for Tells {
         NUMBER.set(thread);
     }
 
-    fn run(&self, task: u32, (): &mut ()) {
+    fn run(&self, task: u32, _: &Pool, (): &mut ()) {
         self.tasks.send(task).unwrap();
     }
 }
@@ -265,7 +265,7 @@ fn a_thread_without_a_scratch_is_missing() {
             panic!("no room");
         }
 
-        fn run(&self, _: u32, (): &mut ()) {}
+        fn run(&self, _: u32, _: &Pool, (): &mut ()) {}
     }
 
     let pool = Processors::new(Config::default().processors(2)).unwrap();
@@ -345,7 +345,7 @@ fn a_pool_without_a_source_is_not_bothered() {
 
         fn scratch(&self, _: usize) {}
 
-        fn run(&self, task: Infallible, (): &mut ()) {
+        fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
             match task {}
         }
     }

@@ -27,7 +27,6 @@ enum Task {
 }
 
 struct Test {
-    pool: Arc<Pool>,
     ran: Mutex<Vec<usize>>,
     leaves: AtomicUsize,
 }
@@ -39,21 +38,21 @@ impl Runner<Task> for Test {
         machine
     }
 
-    fn run(&self, task: Task, machine: &mut usize) {
-        assert!(self.pool.is_machine());
+    fn run(&self, task: Task, pool: &Arc<Pool>, machine: &mut usize) {
+        assert!(pool.is_machine());
         match task {
             Task::Number(number) => self.ran.lock().unwrap().push(number),
             Task::Tree(0) => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
             }
             Task::Tree(height) => {
-                self.pool.schedule(Task::Tree(height - 1));
-                self.pool.schedule(Task::Tree(height - 1));
+                pool.schedule(Task::Tree(height - 1));
+                pool.schedule(Task::Tree(height - 1));
             }
             Task::Panic => panic!("contained"),
             Task::Until(flag) => {
                 if !flag.load(Ordering::Acquire) {
-                    self.pool.schedule(Task::Until(flag));
+                    pool.schedule(Task::Until(flag));
                 }
             }
             Task::Set(flag) => flag.store(true, Ordering::Release),
@@ -69,7 +68,6 @@ impl Runner<Task> for Test {
 fn pool(processors: usize) -> (Arc<Pool>, Arc<Test>) {
     let pool = Pool::new(Config::default().processors(processors)).unwrap();
     let test = Test {
-        pool: Arc::clone(&pool),
         ran: Mutex::default(),
         leaves: AtomicUsize::new(0),
     };
@@ -147,6 +145,23 @@ fn what_was_scheduled_before_the_start_runs_too() {
     pool.stop();
     machines.join();
     assert_eq!(test.ran.lock().unwrap().len(), 100);
+}
+
+/// The runner knows no pool but the one that each task is given: that of its thread, so that the
+/// children go to the processor's own deque.
+#[test]
+fn a_tree_is_counted_by_a_runner_without_a_pool() {
+    for processors in [1, 2, 4] {
+        let (pool, test) = pool(processors);
+        let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+        pool.inject(Task::Tree(12));
+        pool.wait_quiescent().unwrap();
+        assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
+        let stats = pool.stats().into_iter().reduce(|all, one| all + one);
+        assert_eq!(stats.unwrap().scheduled, (1 << 13) - 2, "all but the root");
+        pool.stop();
+        machines.join();
+    }
 }
 
 #[test]

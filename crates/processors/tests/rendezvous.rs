@@ -52,7 +52,7 @@ impl Runner<usize> for Meeting {
 
     fn scratch(&self, _: usize) {}
 
-    fn run(&self, round: usize, (): &mut ()) {
+    fn run(&self, round: usize, _: &Arc<Processors<usize>>, (): &mut ()) {
         self.begun.fetch_add(1, Ordering::AcqRel);
         self.wait(&self.begun, (round + 1) * self.parties);
         self.ended.fetch_add(1, Ordering::AcqRel);

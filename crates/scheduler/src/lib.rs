@@ -42,7 +42,7 @@ pub use api::life_cycle::{HookError, LifeCycle};
 pub use api::process::{InitError, Process};
 pub use api::process_error::ProcessError;
 pub use api::process_handle::{JoinError, ProcessHandle};
-pub use api::receiver::{NoSuchProcess, Receiver, SendError, Undelivered};
+pub use api::receiver::{Receiver, SendError, Undelivered};
 pub use api::running_call::{CallKind, RunningCall};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
@@ -50,9 +50,9 @@ pub use api::submission::{Start, Submission};
 pub use api::when_full::WhenFull;
 pub use builder::{BuildError, Builder};
 pub use filch_process_table::{
-    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, Node, PendingCommand, PendingFuture,
-    PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, RegisterError, Standstill,
-    Verdict,
+    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, NoSuchProcess, Node, PendingCommand,
+    PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, RegisterError,
+    Standstill, Verdict,
 };
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
 pub use future::ask::Asked;

@@ -3,14 +3,12 @@
 
 use filch_processors::{BoundId, Config, Processors, Runner};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
-use shuttle::sync::{Arc, Mutex, Weak};
+use shuttle::sync::{Arc, Mutex};
 use shuttle::thread::{self, ThreadId};
 use shuttle_tests::{explore, resizer};
 
 /// Runs closures, each on the thread that it is bound to, with the pool at hand.
-struct Closures {
-    pool: Weak<Processors<Task>>,
-}
+struct Closures;
 
 struct Task {
     to: Option<BoundId>,
@@ -33,19 +31,15 @@ impl Runner<Task> for Closures {
         task.to
     }
 
-    fn run(&self, task: Task, (): &mut ()) {
-        let pool = self.pool.upgrade().expect("the machines hold it");
-        (task.body)(&pool);
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
+        (task.body)(pool);
     }
 }
 
 /// Starts a pool, lets `work` happen, stops it, and waits for its threads.
 fn with_pool(processors: usize, work: impl FnOnce(&Arc<Processors<Task>>)) {
     let pool = Processors::new(Config::default().processors(processors)).unwrap();
-    let runner = Arc::new(Closures {
-        pool: Arc::downgrade(&pool),
-    });
-    let machines = Processors::start(&pool, runner).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Closures)).unwrap();
     work(&pool);
     pool.stop();
     machines.join();

@@ -25,7 +25,7 @@ impl Pool {
     /// # impl Runner<Infallible> for NoTasks {
     /// #     type Scratch = ();
     /// #     fn scratch(&self, _thread: usize) {}
-    /// #     fn run(&self, task: Infallible, (): &mut ()) {
+    /// #     fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
     /// #         match task {}
     /// #     }
     /// # }

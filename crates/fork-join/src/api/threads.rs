@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filch_processors::Runner;
+use filch_processors::{Processors, Runner};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
 
@@ -97,7 +97,7 @@ impl Runner<Infallible> for Threads {
         }
     }
 
-    fn run(&self, task: Infallible, _: &mut SeatGuard) {
+    fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, _: &mut SeatGuard) {
         match task {}
     }
 }

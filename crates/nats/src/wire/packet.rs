@@ -154,7 +154,7 @@ mod tests {
             Just(ExitReason::WaitsForNothing),
             Just(ExitReason::Terminated),
             Just(ExitReason::ShutDown),
-            Just(ExitReason::NoProcess),
+            Just(ExitReason::NoSuchProcess),
             text.prop_map(|text| ExitReason::Failed(text.as_str().into())),
             text.prop_map(|text| ExitReason::Panicked(text.as_str().into())),
             text.prop_map(|text| ExitReason::NotStarted(text.as_str().into())),

@@ -18,7 +18,7 @@ const TERMINATED: u8 = 4;
 const SHUT_DOWN: u8 = 5;
 const LINKED: u8 = 6;
 const NOT_STARTED: u8 = 7;
-const NO_PROCESS: u8 = 8;
+const NO_SUCH_PROCESS: u8 = 8;
 
 pub(super) fn put(reason: &ExitReason, bytes: &mut Vec<u8>) {
     match reason {
@@ -34,7 +34,7 @@ pub(super) fn put(reason: &ExitReason, bytes: &mut Vec<u8>) {
             put(reason, bytes);
         }
         ExitReason::NotStarted(text) => put_text(NOT_STARTED, text, bytes),
-        ExitReason::NoProcess => bytes.push(NO_PROCESS),
+        ExitReason::NoSuchProcess => bytes.push(NO_SUCH_PROCESS),
         // One that this format does not know.
         other => put_text(FAILED, &other.to_string(), bytes),
     }
@@ -69,7 +69,7 @@ pub(super) fn take(bytes: &mut &[u8]) -> Result<ExitReason, Garbage> {
             ExitReason::Linked { origin, reason }
         }
         NOT_STARTED => ExitReason::NotStarted(take_text(bytes)?),
-        NO_PROCESS => ExitReason::NoProcess,
+        NO_SUCH_PROCESS => ExitReason::NoSuchProcess,
         _ => return Err(Garbage::Malformed),
     })
 }

@@ -16,7 +16,7 @@ fn a_message_for_an_earlier_life_reaches_nobody() {
     };
     let mut there = OtherProgram::start(&server);
     let here = TestNode::new(1, &server);
-    let first = here.nats.connect(Node(2)).unwrap();
+    let first = here.connect(Node(2)).unwrap();
     let (watcher, told) = here.forward();
     here.monitor(watcher, there.pid, 0);
     here.scheduler.send(there.pid, Note::Number(1)).unwrap();
@@ -37,7 +37,7 @@ fn a_message_for_an_earlier_life_reaches_nobody() {
     here.wait_for(News::Lost(Node(2), NodeLost::AnotherLife));
     let ended = Note::Ended(0, Ended::Node(NodeLost::AnotherLife));
     assert_eq!(next(&told), ended);
-    let second = here.nats.connect(Node(2)).unwrap();
+    let second = here.connect(Node(2)).unwrap();
     assert_ne!(first, second);
     here.scheduler.send(there.pid, Note::Number(3)).unwrap();
     there.tell("next");

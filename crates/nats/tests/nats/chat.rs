@@ -5,7 +5,7 @@ use std::thread;
 
 use filch_scheduler::Node;
 
-use crate::common::next;
+use crate::common::{await_next, eventually};
 use crate::server::Server;
 
 #[expect(dead_code, reason = "its main is for terminals")]
@@ -32,22 +32,28 @@ fn two_terminals_talk() {
     let say = |typed: &mpsc::Sender<_>, text: &str| {
         typed.send(Happening::Typed(text.to_owned())).unwrap();
     };
+    let expect = |printed: &mpsc::Receiver<String>, line: &str| {
+        assert_eq!(await_next(line, printed), line);
+    };
     let (one, typed_at_one, at_one) = terminal(1, 2);
-    assert_eq!(next(&at_one), "node 2 is not there yet");
+    expect(&at_one, "node 2 is not there yet");
     say(&typed_at_one, "is anybody there?");
-    assert_eq!(next(&at_one), "nobody is there yet");
+    expect(&at_one, "nobody is there yet");
     let (two, typed_at_two, at_two) = terminal(2, 1);
-    assert_eq!(next(&at_two), "node 1 is there; what do you say?");
-    assert_eq!(next(&at_one), "2: hello");
+    expect(&at_two, "node 1 is there; what do you say?");
+    expect(&at_one, "2: hello");
     say(&typed_at_one, "who are you?");
-    assert_eq!(next(&at_two), "1: who are you?");
+    expect(&at_two, "1: who are you?");
     say(&typed_at_two, "node 2");
     typed_at_two.send(Happening::InputEnded).unwrap();
-    assert_eq!(next(&at_one), "2: node 2");
-    assert_eq!(
-        next(&at_one),
-        "the other one is gone: its node is lost: it has left"
+    expect(&at_one, "2: node 2");
+    expect(
+        &at_one,
+        "the other one is gone: its node is lost: it has left",
     );
+    eventually("both to end", || {
+        (one.is_finished() && two.is_finished()).then_some(())
+    });
     one.join().unwrap();
     two.join().unwrap();
 }

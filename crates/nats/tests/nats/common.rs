@@ -1,13 +1,15 @@
 //! What the nodes of these tests talk about.
 
+use std::any::type_name;
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_nats::{Builder, Codec, Ended, Incident, Life, Nats, NodeLost};
+use filch_nats::{Builder, Codec, ConnectError, Ended, Incident, Life, Nats, NodeLost};
 use filch_scheduler::{
-    Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, StepOutput,
+    Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, SendError,
+    StepOutput, Undelivered,
 };
 
 use crate::server::Server;
@@ -141,6 +143,9 @@ pub(crate) struct TestNode {
     pub(crate) news: Receiver<News>,
 }
 
+/// What does not come in a minute does not come.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
 pub(crate) const FOREVER: Duration = Duration::from_secs(3600);
 pub(crate) const OFTEN: Duration = Duration::from_millis(20);
 
@@ -195,7 +200,39 @@ impl TestNode {
     /// Waits for that news.
     #[track_caller]
     pub(crate) fn wait_for(&self, wanted: News) {
-        while next(&self.news) != wanted {}
+        let mut others = Vec::new();
+        let end = Instant::now() + LIMIT;
+        while Instant::now() < end {
+            match self.news.recv_timeout(end - Instant::now()) {
+                Ok(news) if news == wanted => return,
+                Ok(news) => others.push(news),
+                Err(_) => break,
+            }
+        }
+        panic!("waited in vain for {wanted:?}; there was {others:?}");
+    }
+
+    /// [`Nats::connect`], which waits for as long as the node is patient.
+    #[track_caller]
+    pub(crate) fn connect(&self, node: Node) -> Result<Life, ConnectError> {
+        await_next("a connection", &self.begin_to_connect(node))
+    }
+
+    pub(crate) fn begin_to_connect(&self, node: Node) -> Receiver<Result<Life, ConnectError>> {
+        let nats = self.nats.clone();
+        begin(move || nats.connect(node))
+    }
+
+    /// [`Nats::whereis`], which waits for as long as the other node lives.
+    #[track_caller]
+    pub(crate) fn whereis(
+        &self,
+        node: Node,
+        name: &'static str,
+    ) -> Result<Option<Pid>, ConnectError> {
+        let nats = self.nats.clone();
+        let answer = begin(move || nats.whereis(node, name));
+        await_next("the word of a node on a name", &answer)
     }
 
     /// Monitors a process; the watcher is told of the end with that number.
@@ -203,6 +240,23 @@ impl TestNode {
         let message = move |ended| Note::Ended(number, ended);
         self.nats.monitor(watcher, watched, message);
     }
+
+    /// [`Handle::send`](filch_scheduler::Handle::send), which is not to wait.
+    #[track_caller]
+    pub(crate) fn send(&self, to: Pid, note: Note) -> Result<(), SendError<Test>> {
+        let scheduler = self.scheduler.handle();
+        await_next(
+            "a send that returns",
+            &begin(move || scheduler.send(to, note)),
+        )
+    }
+}
+
+/// Calls on a thread of its own what may wait.
+fn begin<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (teller, answer) = mpsc::channel();
+    thread::spawn(move || teller.send(call()));
+    answer
 }
 
 pub(crate) fn scheduler(node: u32) -> Scheduler<Test> {
@@ -213,21 +267,29 @@ pub(crate) fn scheduler(node: u32) -> Scheduler<Test> {
 /// Two nodes that are connected.
 pub(crate) fn two(server: &Server) -> (TestNode, TestNode) {
     let (here, there) = (TestNode::new(1, server), TestNode::new(2, server));
-    assert_eq!(here.nats.connect(Node(2)), Ok(there.nats.life()));
+    assert_eq!(here.connect(Node(2)), Ok(there.nats.life()));
     (here, there)
 }
 
-/// The next thing that comes. What does not come in a minute does not come.
+/// The next thing that comes.
 #[track_caller]
 pub(crate) fn next<T>(things: &Receiver<T>) -> T {
-    let thing = things.recv_timeout(Duration::from_secs(60));
-    thing.expect("something that comes")
+    await_next(type_name::<T>(), things)
 }
 
-/// Looks until there is something, for a minute at most: numbers give no sign when they change.
+/// The same, where its type does not say `what` it is.
+#[track_caller]
+pub(crate) fn await_next<T>(what: &str, things: &Receiver<T>) -> T {
+    match things.recv_timeout(LIMIT) {
+        Ok(thing) => thing,
+        Err(error) => panic!("waited in vain for {what}: {error}"),
+    }
+}
+
+/// Looks, or tries, until there is something: numbers give no sign when they change.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + LIMIT;
     loop {
         if let Some(found) = look() {
             return found;
@@ -235,6 +297,21 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         assert!(Instant::now() < end, "waited in vain for {what}");
         thread::yield_now();
     }
+}
+
+/// Sends the numbers from `first` on, until there is no route to the node any more. The number that
+/// came back.
+#[track_caller]
+pub(crate) fn send_until_cut_off(here: &TestNode, to: Pid, first: u64) -> u64 {
+    let mut number = first;
+    eventually("the node to be cut off", || {
+        match here.scheduler.send(to, Note::Number(number)) {
+            Ok(()) => number += 1,
+            Err(back) if back.reason == Undelivered::NoRoute => return Some(number),
+            Err(back) => assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}"),
+        }
+        None
+    })
 }
 
 /// Tells the test of each message, and then waits until it may go on.

@@ -15,14 +15,14 @@ fn a_node_that_is_not_there_is_not_connected() {
     let here = TestNode::new(1, &server);
     let (node, why) = (Node(2), NodeLost::NoResponders);
     let refused = ConnectError::Lost { node, why };
-    assert_eq!(here.nats.connect(node), Err(refused));
-    assert_eq!(here.nats.connect(Node(1)), Err(ConnectError::Itself));
+    assert_eq!(here.connect(node), Err(refused));
+    assert_eq!(here.connect(Node(1)), Err(ConnectError::Itself));
     let why = NodeLost::NotConnected;
     let refused = ConnectError::Lost { node, why };
-    assert_eq!(here.nats.whereis(node, "printer"), Err(refused));
+    assert_eq!(here.whereis(node, "printer"), Err(refused));
     // Other prefixes are other worlds.
     let _elsewhere = TestNode::with(2, &server, |builder| builder.prefix("elsewhere.else"));
-    assert!(here.nats.connect(node).is_err());
+    assert!(here.connect(node).is_err());
 }
 
 /// Both call at once: a failure would be two links, of which each loses the other.
@@ -33,16 +33,18 @@ fn nodes_that_call_each_other_at_once_are_connected_once() {
     };
     for _ in 0..20 {
         let (here, there) = (TestNode::new(1, &server), TestNode::new(2, &server));
-        std::thread::scope(|threads| {
-            threads.spawn(|| here.nats.connect(Node(2)).unwrap());
-            there.nats.connect(Node(1)).unwrap();
-        });
+        for answer in [
+            here.begin_to_connect(Node(2)),
+            there.begin_to_connect(Node(1)),
+        ] {
+            next(&answer).unwrap();
+        }
         let ((one, at_one), (other, _)) = (here.forward(), there.forward());
         here.scheduler.send(other, Note::Echo(3, one)).unwrap();
         assert_eq!(next(&at_one), Note::Number(3));
         assert_eq!(here.nats.stats().nodes_lost, 0);
         assert_eq!(there.nats.stats().nodes_lost, 0);
-        assert_eq!(here.nats.connect(Node(2)), Ok(there.nats.life()));
+        assert_eq!(here.connect(Node(2)), Ok(there.nats.life()));
     }
 }
 
@@ -56,7 +58,7 @@ fn a_node_that_was_lost_is_connected_anew() {
     here.nats.leave();
     there.wait_for(News::Lost(Node(1), NodeLost::Left));
     let here = TestNode::new(1, &server);
-    assert_eq!(there.nats.connect(Node(1)), Ok(here.nats.life()));
+    assert_eq!(there.connect(Node(1)), Ok(here.nats.life()));
     let (pid, notes) = here.forward();
     there.scheduler.send(pid, Note::Number(1)).unwrap();
     assert_eq!(next(&notes), Note::Number(1));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, next, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
 /// Two hours of patience: the link outlives the server. A failure: a message that was taken is
@@ -24,19 +24,14 @@ fn messages_go_on_when_the_server_is_back() {
             taken += 1;
         }
         server.stop();
-        loop {
-            match here.scheduler.send(pid, Note::Number(taken)) {
-                Ok(()) => taken += 1,
-                Err(back) if back.reason == Undelivered::NoRoute => break refused += 1,
-                Err(back) => assert!(matches!(back.reason, Undelivered::Backlog { .. })),
-            }
-        }
+        taken = send_until_cut_off(&here, pid, taken);
+        refused += 1;
         server.start_again();
         here.wait_for(News::Reconnected);
         there.wait_for(News::Reconnected);
         // Each is asked again for what was lost on the way: so both hear each other.
-        assert_eq!(here.nats.whereis(Node(2), "nobody"), Ok(None));
-        assert_eq!(there.nats.whereis(Node(1), "nobody"), Ok(None));
+        assert_eq!(here.whereis(Node(2), "nobody"), Ok(None));
+        assert_eq!(there.whereis(Node(1), "nobody"), Ok(None));
     }
     here.scheduler
         .send(pid, Note::Text("last".to_owned()))
@@ -75,7 +70,7 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
     let patience = Duration::from_millis(300);
     let here = TestNode::with(1, &server, |builder| builder.patience(patience));
     let there = TestNode::new(2, &server);
-    here.nats.connect(Node(2)).unwrap();
+    here.connect(Node(2)).unwrap();
     let ((one, at_one), (other, at_other)) = (here.forward(), there.forward());
     for number in 0..10 {
         here.monitor(one, other, number);
@@ -95,7 +90,9 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
     server.start_again();
     here.wait_for(News::Reconnected);
     there.wait_for(News::Reconnected);
-    while here.nats.connect(Node(2)).is_err() {}
+    eventually("the other node to be reached again", || {
+        here.connect(Node(2)).ok()
+    });
     there.wait_for(News::Lost(Node(1), NodeLost::Renewed));
     told_once(
         &at_other,
@@ -109,7 +106,9 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
 /// Ten monitors are told, each once: what is sent to the watcher then comes behind.
 #[track_caller]
 fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: NodeLost) {
-    let mut told: Vec<_> = (0..10).map(|_| next(notes)).collect();
+    let mut told: Vec<_> = (0..10)
+        .map(|_| await_next("a monitor to be told", notes))
+        .collect();
     told.sort_by_key(|note| match note {
         Note::Ended(number, _) => *number,
         other => panic!("{other:?}"),

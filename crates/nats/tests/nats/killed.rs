@@ -1,4 +1,4 @@
-//! A program is killed in the middle.
+//! A program is killed in the middle, or runs no more.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next};
+use crate::common::{News, Note, TestNode, await_next, eventually, next};
 use crate::other_program::OtherProgram;
 use crate::server::Server;
 
@@ -21,8 +21,8 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     };
     let mut there = OtherProgram::start(&server);
     let here = TestNode::with(1, &server, |builder| builder.grace(Duration::ZERO));
-    here.nats.connect(Node(2)).unwrap();
-    let found = here.nats.whereis(Node(2), "forward").unwrap();
+    here.connect(Node(2)).unwrap();
+    let found = here.whereis(Node(2), "forward").unwrap();
     assert_eq!(found, Some(there.pid));
     let (watcher, told) = here.forward();
     for number in 0..MONITORS {
@@ -32,13 +32,12 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     let (mut taken, mut full) = (0_u64, 0_u64);
     let mut answered = 0;
     let mut is_killed = false;
-    // It is cut off when a message comes back.
-    loop {
+    eventually("a message to come back", || {
         match here.scheduler.send(there.pid, Note::Echo(taken, one)) {
             Ok(()) => taken += 1,
             Err(back) if back.reason == Undelivered::NoRoute => {
                 assert_eq!(back.message, Note::Echo(taken, one));
-                break;
+                return Some(());
             }
             Err(back) => {
                 assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}");
@@ -53,7 +52,8 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
             there.kill();
             is_killed = true;
         }
-    }
+        None
+    });
     here.wait_for(News::Lost(Node(2), NodeLost::NoResponders));
     for note in answers.try_iter() {
         assert_eq!(note, Note::Number(answered));
@@ -61,7 +61,7 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     }
     let mut numbers = HashSet::new();
     for _ in 0..MONITORS {
-        match next(&told) {
+        match await_next("a monitor to be told", &told) {
             Note::Ended(number, Ended::Node(NodeLost::NoResponders)) => {
                 assert!(numbers.insert(number), "{number} was told twice");
             }
@@ -84,4 +84,25 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
         "{stats}"
     );
     assert_eq!(stats.ended, MONITORS, "{stats}");
+}
+
+/// For the server of NATS it is still there. A failure: nobody misses its heartbeats, and a monitor
+/// waits for ever.
+#[test]
+fn a_program_that_is_silent_is_lost() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let there = OtherProgram::start(&server);
+    let patience = Duration::from_secs(1);
+    let here = TestNode::with(1, &server, |builder| builder.patience(patience));
+    here.connect(Node(2)).unwrap();
+    let (watcher, told) = here.forward();
+    here.monitor(watcher, there.pid, 0);
+    there.freeze();
+    here.wait_for(News::Lost(Node(2), NodeLost::Silent));
+    let silent = Note::Ended(0, Ended::Node(NodeLost::Silent));
+    assert_eq!(await_next("the monitor to be told", &told), silent);
+    let refused = here.scheduler.send(there.pid, Note::Number(1)).unwrap_err();
+    assert_eq!(refused.reason, Undelivered::NoRoute);
 }

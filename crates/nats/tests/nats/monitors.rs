@@ -9,7 +9,7 @@ use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};
 
-use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
@@ -20,7 +20,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     };
     let (here, there) = two(&server);
     let (one, at_one) = here.forward();
-    let told = || match next(&at_one) {
+    let told = || match await_next("a monitor to be told", &at_one) {
         Note::Ended(number, Ended::Process(reason)) => (number, reason),
         other => panic!("{other:?}"),
     };
@@ -42,11 +42,11 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
         let (other, _) = there.forward();
         here.monitor(one, other, number);
         // It is watched when the node there has heard of it: what comes later, comes later.
-        here.nats.whereis(Node(2), "").unwrap();
+        here.whereis(Node(2), "").unwrap();
         end(other);
         assert_eq!(told(), (number, reason));
         here.monitor(one, other, number);
-        assert_eq!(told(), (number, ExitReason::NoProcess));
+        assert_eq!(told(), (number, ExitReason::NoSuchProcess));
     }
     // Processes of the same node, too.
     let (neighbour, _) = here.forward();
@@ -54,7 +54,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     here.scheduler.terminate(neighbour).unwrap();
     assert_eq!(told(), (7, ExitReason::Terminated));
     here.monitor(one, neighbour, 8);
-    assert_eq!(told(), (8, ExitReason::NoProcess));
+    assert_eq!(told(), (8, ExitReason::NoSuchProcess));
     // And those of nodes that nobody knows.
     here.monitor(one, Pid::from_bits(9 << 96), 9);
     assert_eq!(
@@ -160,7 +160,7 @@ fn who_leaves_is_told_of_all_that_it_watched() {
     );
     here.monitor(one, other, 3);
     assert_eq!(number(next(&at_one)), (3, over()));
-    assert!(here.nats.connect(Node(2)).is_err());
+    assert!(here.connect(Node(2)).is_err());
 }
 
 fn over() -> String {
@@ -235,7 +235,7 @@ fn news_that_was_lost_is_asked_for_again() {
         })
     });
     let there = TestNode::new(2, &server);
-    here.nats.connect(Node(2)).unwrap();
+    here.connect(Node(2)).unwrap();
     there.wait_for(News::Connected(Node(1), here.nats.life()));
     let (one, at_one) = here.forward();
     const PROCESSES: u64 = 20;
@@ -243,9 +243,9 @@ fn news_that_was_lost_is_asked_for_again() {
     for (number, &pid) in (0..).zip(&processes) {
         here.monitor(one, pid, number);
     }
-    here.nats.whereis(Node(2), "").unwrap();
+    here.whereis(Node(2), "").unwrap();
     publish(&server, "filch.node.1", b"what".to_vec());
-    next(&is_in);
+    await_next("the listener to be called", &is_in);
     for (sent, &pid) in (1..).zip(&processes) {
         there.scheduler.terminate(pid).unwrap();
         // A packet of its own.
@@ -258,11 +258,11 @@ fn news_that_was_lost_is_asked_for_again() {
     let mut told = HashSet::new();
     let mut numbers = 0;
     while told.len() < processes.len() {
-        match next(&at_one) {
+        match await_next("a monitor to be told", &at_one) {
             Note::Number(_) => numbers += 1,
             Note::Ended(number, Ended::Process(reason)) => {
                 assert!(told.insert(number), "{number} was told twice");
-                let is_it = [ExitReason::Terminated, ExitReason::NoProcess].contains(&reason);
+                let is_it = [ExitReason::Terminated, ExitReason::NoSuchProcess].contains(&reason);
                 assert!(is_it, "{reason}");
             }
             other => panic!("{other:?}"),

@@ -1,12 +1,14 @@
 //! A node in a program of its own, which can be killed: this very test program, run again.
 
 use std::env;
-use std::io::{BufRead as _, BufReader, Lines, Write as _, stdin};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _, stdin};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use filch_scheduler::{Node, Pid};
 
-use crate::common::{Note, TestNode};
+use crate::common::{Note, TestNode, await_next};
 use crate::server::Server;
 
 const SERVER: &str = "FILCH_NATS_TEST_SERVER";
@@ -18,7 +20,7 @@ const MARK: &str = "=> ";
 pub(crate) struct OtherProgram {
     process: Child,
     input: ChildStdin,
-    output: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<String>,
     pub(crate) pid: Pid,
 }
 
@@ -34,11 +36,20 @@ impl OtherProgram {
             .unwrap();
         let input = process.stdin.take().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap()).lines();
+        let (teller, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in output.map_while(Result::ok) {
+                if let Some((_, line)) = line.split_once(MARK) {
+                    // The test may have heard enough.
+                    let _ = teller.send(line.to_owned());
+                }
+            }
+        });
         let pid = Pid::from_bits(0);
         let mut program = Self {
             process,
             input,
-            output,
+            lines,
             pid,
         };
         program.pid = Pid::from_bits(program.line().parse().unwrap());
@@ -47,15 +58,20 @@ impl OtherProgram {
 
     /// What it says next.
     #[track_caller]
-    pub(crate) fn line(&mut self) -> String {
-        let mut lines = self.output.by_ref().map(Result::unwrap);
-        let line = lines.find_map(|line| Some(line.split_once(MARK)?.1.to_owned()));
-        line.expect("a line of the other program")
+    pub(crate) fn line(&self) -> String {
+        await_next("a line of the other program", &self.lines)
     }
 
     /// Has it do something.
     pub(crate) fn tell(&mut self, command: &str) {
         writeln!(self.input, "{command}").unwrap();
+    }
+
+    /// Keeps it from running, without anybody being told: the server has its connection still.
+    pub(crate) fn freeze(&self) {
+        let command = format!("kill -STOP {}", self.process.id());
+        let frozen = Command::new("sh").args(["-c", &command]).status();
+        assert!(frozen.unwrap().success());
     }
 
     /// Without a goodbye.
@@ -83,7 +99,7 @@ fn the_other_program() {
     for line in stdin().lines() {
         match line.unwrap().as_str() {
             "call" => {
-                node.nats.connect(Node(1)).unwrap();
+                node.connect(Node(1)).unwrap();
                 println!("{MARK}called");
             }
             "next" => match notes.recv().unwrap() {

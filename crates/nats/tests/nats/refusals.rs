@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
 use crate::server::Server;
 
 #[test]
@@ -17,7 +17,7 @@ fn a_message_for_a_node_that_is_not_connected_comes_back() {
     let (pid, _) = there.forward();
     let refused = here.scheduler.send(pid, Note::Number(1)).unwrap_err();
     assert_eq!(refused.reason, Undelivered::NoRoute);
-    here.nats.connect(Node(2)).unwrap();
+    here.connect(Node(2)).unwrap();
     there.nats.leave();
     here.wait_for(News::Lost(Node(2), filch_nats::NodeLost::Left));
     let refused = here.scheduler.send(pid, Note::Number(2)).unwrap_err();
@@ -75,19 +75,19 @@ fn a_message_that_finds_no_room_comes_back() {
         })
     });
     let there = TestNode::new(2, &server);
-    here.nats.connect(Node(2)).unwrap();
+    here.connect(Node(2)).unwrap();
     let (pid, notes) = there.forward();
     publish(&server, "filch.node.1", b"what".to_vec());
-    next(&is_in);
+    await_next("the listener to be called", &is_in);
     for number in 0..3 {
-        here.scheduler.send(pid, Note::Number(number)).unwrap();
+        here.send(pid, Note::Number(number)).unwrap();
     }
-    let refused = here.scheduler.send(pid, Note::Number(3)).unwrap_err();
+    let refused = here.send(pid, Note::Number(3)).unwrap_err();
     assert_eq!(refused.message, Note::Number(3));
     assert_eq!(refused.reason, Undelivered::Backlog { limit });
     assert_eq!(here.nats.stats().nodes[0].waiting, limit);
     let too_large = Note::Text("x".repeat(limit));
-    let refused = here.scheduler.send(pid, too_large).unwrap_err();
+    let refused = here.send(pid, too_large).unwrap_err();
     assert_eq!(
         refused.reason,
         Undelivered::Unsendable,
@@ -98,7 +98,7 @@ fn a_message_that_finds_no_room_comes_back() {
         assert_eq!(next(&notes), Note::Number(number));
     }
     // There is room again once the system has them.
-    eventually("room", || here.scheduler.send(pid, Note::Number(4)).ok());
+    eventually("room", || here.send(pid, Note::Number(4)).ok());
     assert_eq!(next(&notes), Note::Number(4));
     assert!(here.nats.stats().backlog >= 1);
 }

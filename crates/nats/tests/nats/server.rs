@@ -5,7 +5,10 @@ use std::io::{BufRead as _, BufReader, Write as _, stderr};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+
+use crate::common::LIMIT;
 
 const PROGRAM: &str = "nats-server";
 
@@ -24,7 +27,7 @@ impl Server {
     pub(crate) fn start_with(arguments: &[&str]) -> Option<Self> {
         let program = installed()?;
         let arguments: Vec<_> = arguments.iter().map(|&one| one.to_owned()).collect();
-        loop {
+        for _ in 0..10 {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
             drop(listener);
@@ -37,6 +40,7 @@ impl Server {
                 });
             }
         }
+        panic!("{PROGRAM} {arguments:?} has ended at once, ten times");
     }
 
     pub(crate) fn address(&self) -> String {
@@ -87,14 +91,25 @@ fn run(program: &PathBuf, port: u16, arguments: &[String]) -> Option<Child> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut log = BufReader::new(process.stderr.take().unwrap()).lines();
-    let mut lines = log.by_ref().map_while(Result::ok);
-    if lines.any(|line| line.contains("Server is ready")) {
-        // It must be able to go on writing.
-        thread::spawn(move || log.for_each(drop));
-        Some(process)
-    } else {
-        process.wait().unwrap();
-        None
+    let log = BufReader::new(process.stderr.take().unwrap()).lines();
+    let (teller, ready) = mpsc::channel();
+    thread::spawn(move || {
+        // To the end: it must be able to go on writing.
+        for line in log.map_while(Result::ok) {
+            if line.contains("Server is ready") {
+                let _ = teller.send(());
+            }
+        }
+    });
+    match ready.recv_timeout(LIMIT) {
+        Ok(()) => Some(process),
+        Err(RecvTimeoutError::Disconnected) => {
+            process.wait().unwrap();
+            None
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            let _ = process.kill();
+            panic!("waited in vain for {PROGRAM} to be ready");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
-use crate::common::{News, Note, TestNode, eventually, next, two};
+use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
 /// A failure: the shutdown waits for the transport, a message is lost that is not accounted for, or
@@ -22,8 +22,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     let TestNode {
         nats, scheduler, ..
     } = there;
-    let mut taken = 0_u64;
-    let mut down = std::thread::scope(|threads| {
+    let (taken, mut down) = std::thread::scope(|threads| {
         let down = threads.spawn(move || {
             for _ in 0..1000 {
                 next(&notes);
@@ -32,14 +31,8 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
             assert!(report.is_clean(), "{report}");
             notes
         });
-        loop {
-            match here.scheduler.send(other, Note::Number(taken)) {
-                Ok(()) => taken += 1,
-                Err(back) if back.reason == Undelivered::NoRoute => break,
-                Err(back) => assert!(matches!(back.reason, Undelivered::Backlog { .. })),
-            }
-        }
-        down.join().unwrap().into_iter()
+        let taken = send_until_cut_off(&here, other, 0);
+        (taken, down.join().unwrap().into_iter())
     });
     here.wait_for(News::Lost(Node(2), NodeLost::Left));
     match next(&at_one) {
@@ -55,7 +48,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     assert!(down.all(|note| matches!(note, Note::Number(_))));
     let received = nats.stats();
     assert!(
-        received.delivered + received.gone + received.missed <= stats.sent,
+        received.delivered + received.no_such_process + received.missed <= stats.sent,
         "{received}"
     );
     assert_eq!(stats.ended, 1);

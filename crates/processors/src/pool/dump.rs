@@ -350,11 +350,10 @@ mod tests {
 
     use crate::pool::config::Config;
     use crate::pool::processors::Processors;
-    use crate::thread::runner::Runner;
+    use crate::pool::runner::Runner;
 
     /// Runs a task by scheduling the next, until it is over.
     struct Chain {
-        pool: Arc<Processors<()>>,
         over: AtomicBool,
     }
 
@@ -363,9 +362,9 @@ mod tests {
 
         fn scratch(&self, _machine: usize) {}
 
-        fn run(&self, (): (), (): &mut ()) {
+        fn run(&self, (): (), pool: &Arc<Processors<()>>, (): &mut ()) {
             if !self.over.load(Ordering::Relaxed) {
-                self.pool.schedule(());
+                pool.schedule(());
             }
         }
     }
@@ -376,7 +375,6 @@ mod tests {
     fn a_watch_is_shown_and_ends_when_nothing_runs() {
         let pool = Processors::new(Config::default().processors(2)).unwrap();
         let chain = Arc::new(Chain {
-            pool: Arc::clone(&pool),
             over: AtomicBool::new(false),
         });
         let machines = Processors::start(&pool, Arc::clone(&chain)).unwrap();

@@ -15,6 +15,7 @@ mod progress;
 mod quiescence;
 pub(crate) mod reserve;
 pub(crate) mod resize;
+pub(crate) mod runner;
 pub(crate) mod running;
 mod shutdown;
 mod sighting;

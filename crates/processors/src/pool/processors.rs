@@ -57,10 +57,10 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes the processors. Tasks can be scheduled from now on; they run once
     /// [`start`](Self::start) has been called.
     ///
-    /// Every task that schedules another one reads the pointer that this returns. If a word that
-    /// tasks write, a counter say, stands beside it in some structure, they share a cache line, and
-    /// each write takes it from all the others: that has been seen to double the cost of a task.
-    /// Put such words on lines of their own.
+    /// A task schedules others by the pointer that [`Runner::run`](crate::Runner::run) gives it. If
+    /// it does so by a copy that stands in some structure beside a word that tasks write, a counter
+    /// say, the two share a cache line, and each write takes it from all the others: that has been
+    /// seen to double the cost of a task. Put such words on lines of their own.
     ///
     /// # Errors
     /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],

@@ -11,16 +11,52 @@ use filch_sync::{Arc, lock};
 
 use crate::pool::config::StartError;
 use crate::pool::processors::{Processors, StartThread};
+use crate::pool::runner::Runner;
+use crate::protocol::state::binding::BoundId;
 use crate::thread::beginning::{Beginning, Teller, Thread, ThreadError};
 use crate::thread::guest::{Awaited, Visit};
 use crate::thread::handles::Machines;
+use crate::thread::hooks::Hooks;
 use crate::thread::main_loop::run_machine;
-use crate::thread::runner::Runner;
 
 /// What threads are made from. The pool keeps it until its last thread exits.
 struct Starter<T, R: Runner<T>> {
     pool: Arc<Processors<T>>,
     runner: Arc<R>,
+}
+
+/// The runner, with its pool at hand.
+struct InPool<'a, T, R> {
+    pool: &'a Arc<Processors<T>>,
+    runner: &'a R,
+}
+
+impl<T, R: Runner<T>> Hooks<T> for InPool<'_, T, R> {
+    type Scratch = R::Scratch;
+
+    fn scratch(&self, machine: usize) -> R::Scratch {
+        self.runner.scratch(machine)
+    }
+
+    #[inline]
+    fn bound_to(&self, task: &T) -> Option<BoundId> {
+        self.runner.bound_to(task)
+    }
+
+    #[inline]
+    fn label(&self, task: &T) -> Option<NonZeroU64> {
+        self.runner.label(task)
+    }
+
+    #[inline]
+    fn on_processor(&self, processor: usize, scratch: &mut R::Scratch) {
+        self.runner.on_processor(processor, scratch);
+    }
+
+    #[inline]
+    fn run(&self, task: T, scratch: &mut R::Scratch) {
+        self.runner.run(task, self.pool, scratch);
+    }
 }
 
 /// A thread for which nobody waits: if it does not come, the pool must know.
@@ -51,7 +87,11 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             let coordinator = &pool.shared.coordinator;
             let parker = coordinator.enter(machine);
             let begun = || teller.tell(Ok(()));
-            let outcome = run_machine(&pool.shared, &*runner, machine, &parker, begun);
+            let hooks = InPool {
+                pool: &pool,
+                runner: &*runner,
+            };
+            let outcome = run_machine(&pool.shared, hooks, machine, &parker, begun);
             // A caller that joins the threads expects that they keep nothing any more.
             drop_contained(runner);
             if let Err(message) = outcome {
@@ -79,7 +119,11 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             let coordinator = &pool.shared.coordinator;
             let parker = coordinator.enter(machine);
             let begun = || coordinator.arrive(machine);
-            let outcome = run_machine(&pool.shared, &*runner, machine, &parker, begun);
+            let hooks = InPool {
+                pool,
+                runner: &*runner,
+            };
+            let outcome = run_machine(&pool.shared, hooks, machine, &parker, begun);
             drop_contained(runner);
             if let Err(message) = outcome {
                 coordinator.fail(machine, parker, &pool.shared.queues);
@@ -92,7 +136,16 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
     }
 
     fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>) {
-        visit.run(task, awaited, &*self.runner, &self.pool.shared)
+        let Self { pool, runner } = self;
+        visit.run(
+            task,
+            awaited,
+            &InPool {
+                pool,
+                runner: &**runner,
+            },
+            &pool.shared,
+        )
     }
 
     fn label(&self, task: &T) -> Option<NonZeroU64> {

@@ -66,7 +66,7 @@ use filch_sync::panic::discard;
 /// impl Runner<Infallible> for NoTasks {
 ///     type Scratch = ();
 ///     fn scratch(&self, _thread: usize) {}
-///     fn run(&self, task: Infallible, (): &mut ()) {
+///     fn run(&self, task: Infallible, _: &Arc<Processors<Infallible>>, (): &mut ()) {
 ///         match task {}
 ///     }
 /// }

@@ -2,10 +2,10 @@
 
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::{AfterBound, Permit};
+use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
-use crate::thread::runner::Runner;
 
-impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
     /// Queues a task for the thread that it is bound to, which then may get the processor.
     #[cold]
     #[inline(never)]
@@ -13,7 +13,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         &self,
         thread: BoundId,
         task: T,
-        scratch: &mut R::Scratch,
+        scratch: &mut H::Scratch,
     ) -> Option<Vacated> {
         match self.shared.bound_tasks.push(thread, task) {
             // The thread was released.
@@ -52,7 +52,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         &self,
         permit: Permit,
         id: BoundId,
-        scratch: &mut R::Scratch,
+        scratch: &mut H::Scratch,
     ) -> Option<Permit> {
         let Self { shared, .. } = self;
         let mut permit = permit;

@@ -13,7 +13,7 @@ use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::thread::current::{self, Current, Place};
-use crate::thread::runner::Runner;
+use crate::thread::hooks::Hooks;
 
 /// What a thread from outside waits for: a task, or what comes of it. For
 /// [`Processors::run_awaited`](crate::Processors::run_awaited).
@@ -58,11 +58,11 @@ impl Visit {
 
     /// Runs the task, until the wait is over, or something else comes next on the processor. What
     /// of it is left to be run.
-    pub(crate) fn run<T: Send + 'static, R: Runner<T>>(
+    pub(crate) fn run<T: Send + 'static, H: Hooks<T>>(
         self,
         task: T,
         awaited: &dyn Awaited<T>,
-        runner: &R,
+        hooks: &H,
         shared: &Shared<T>,
     ) -> (Self, Option<T>) {
         let Self { permit, lender } = self;
@@ -84,15 +84,15 @@ impl Visit {
         current.permit.replace(Some(permit));
         let mut next = Some(task);
         let mut turns = || {
-            let mut scratch = runner.scratch(lender);
-            let is_its = |task: &mut T| awaited.is(task) && runner.bound_to(task).is_none();
+            let mut scratch = hooks.scratch(lender);
+            let is_its = |task: &mut T| awaited.is(task) && hooks.bound_to(task).is_none();
             let mut began = None;
             while let Some(task) = next.take_if(is_its) {
                 processor.counters.run.add(1);
-                runner.on_processor(number, &mut scratch);
-                let label = runner.label(&task);
+                hooks.on_processor(number, &mut scratch);
+                let label = hooks.label(&task);
                 processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
-                runner.run(task, &mut scratch);
+                hooks.run(task, &mut scratch);
                 // After a blocking call the processor may be another one.
                 if enlisted.get().is_some()
                     || awaited.is_over()

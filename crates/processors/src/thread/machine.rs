@@ -14,12 +14,12 @@ use crate::queues::source::Piece;
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
 use crate::thread::current::{Current, Place};
-use crate::thread::runner::Runner;
+use crate::thread::hooks::Hooks;
 
 /// A thread, on its own stack.
-pub(crate) struct Machine<'thread, T, R> {
+pub(crate) struct Machine<'thread, T, H> {
     pub(crate) shared: &'thread Shared<T>,
-    pub(crate) runner: &'thread R,
+    pub(crate) hooks: H,
     pub(crate) number: usize,
     pub(crate) parker: &'thread Parker,
     pub(crate) current: Current<'thread>,
@@ -39,16 +39,16 @@ pub(crate) struct Vacated {
     pub(crate) processor: usize,
 }
 
-impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
+impl<'thread, T: Send + 'static, H: Hooks<T>> Machine<'thread, T, H> {
     pub(crate) fn new(
         shared: &'thread Shared<T>,
-        runner: &'thread R,
+        hooks: H,
         machine: usize,
         parker: &'thread Parker,
     ) -> Self {
         Self {
             shared,
-            runner,
+            hooks,
             number: machine,
             parker,
             current: Current {
@@ -61,18 +61,18 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         }
     }
 
-    pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
+    pub(crate) fn run(&self, task: T, scratch: &mut H::Scratch) {
         if let Some(processor) = self.current.permit.processor() {
             self.shared.queues.processors[processor].counters.run.add(1);
-            self.runner.on_processor(processor, scratch);
+            self.hooks.on_processor(processor, scratch);
         }
-        let label = self.runner.label(&task);
+        let label = self.hooks.label(&task);
         if let Some(label) = label {
             self.show(label.get());
         }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next
         // task.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.hooks.run(task, scratch))) {
             self.count(|counters| &counters.panicked);
             discard(payload);
         }

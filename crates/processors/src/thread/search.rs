@@ -8,8 +8,8 @@ use crate::queues::source::Found;
 use crate::queues::steal_policy::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
 };
+use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
-use crate::thread::runner::Runner;
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
 /// producers have the queue to themselves, and one look finds more of what they have brought. Some
@@ -24,7 +24,7 @@ pub(crate) enum Searched<T> {
     Nothing(Vacated),
 }
 
-impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
     /// The processor has nothing to do, unless it is the source's turn: search, spin, go idle.
     pub(crate) fn search(&self) -> Searched<T> {
         let Some(permit) = self.current.permit.take() else {

@@ -10,10 +10,10 @@ use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::steal_policy::{PAUSES_AFTER_SPARING, SparedVictim};
 use crate::stats::Counters;
+use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
-use crate::thread::runner::Runner;
 
-impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
     /// The search has found something else after all: it watches nothing.
     #[cold]
     pub(crate) fn cancel_watches(&self, local: &Local<T>) {

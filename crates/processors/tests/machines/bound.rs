@@ -29,9 +29,7 @@ pub(crate) fn bound(to: BoundId, work: impl FnOnce(&Arc<Pool>) + Send + 'static)
     Task { to: Some(to), work }
 }
 
-pub(crate) struct Tasks {
-    pub(crate) pool: Arc<Pool>,
-}
+pub(crate) struct Tasks;
 
 impl Runner<Task> for Tasks {
     type Scratch = ();
@@ -42,17 +40,14 @@ impl Runner<Task> for Tasks {
         task.to
     }
 
-    fn run(&self, task: Task, (): &mut ()) {
-        (task.work)(&self.pool);
+    fn run(&self, task: Task, pool: &Arc<Pool>, (): &mut ()) {
+        (task.work)(pool);
     }
 }
 
 pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
-    let runner = Tasks {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     (pool, machines)
 }
 

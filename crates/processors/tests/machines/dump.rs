@@ -13,7 +13,7 @@ struct Named {
     work: Box<dyn FnOnce(&Pool) + Send>,
 }
 
-struct Names(Arc<Pool>);
+struct Names;
 
 impl Runner<Named> for Names {
     type Scratch = ();
@@ -32,8 +32,8 @@ impl Runner<Named> for Names {
         format!("order {label}")
     }
 
-    fn run(&self, task: Named, (): &mut ()) {
-        (task.work)(&self.0);
+    fn run(&self, task: Named, pool: &Arc<Pool>, (): &mut ()) {
+        (task.work)(pool);
     }
 }
 
@@ -44,7 +44,7 @@ fn named(name: u64, to: Option<BoundId>, work: impl FnOnce(&Pool) + Send + 'stat
 
 fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
-    let machines = Processors::start(&pool, Arc::new(Names(Arc::clone(&pool)))).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Names)).unwrap();
     (pool, machines)
 }
 

@@ -30,7 +30,7 @@ fn task(number: u64, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
     }
 }
 
-struct Tasks(Arc<Pool>);
+struct Tasks;
 
 impl Runner<Task> for Tasks {
     type Scratch = ();
@@ -45,8 +45,8 @@ impl Runner<Task> for Tasks {
         NonZeroU64::new(task.number)
     }
 
-    fn run(&self, task: Task, (): &mut ()) {
-        (task.work)(&self.0);
+    fn run(&self, task: Task, pool: &Arc<Pool>, (): &mut ()) {
+        (task.work)(pool);
     }
 }
 
@@ -80,7 +80,7 @@ impl Awaited<Task> for Waits {
 /// All of its processors are idle.
 fn idle(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
-    let machines = Processors::start(&pool, Arc::new(Tasks(Arc::clone(&pool)))).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     pool.wait_quiescent().unwrap();
     (pool, machines)
 }
@@ -269,7 +269,7 @@ fn some_pools_have_no_guests() {
     let (done, is_done) = mpsc::channel();
     other.inject(task(1, move |_| {
         let second = Pool::new(processors(1)).unwrap();
-        let machines = Processors::start(&second, Arc::new(Tasks(Arc::clone(&second)))).unwrap();
+        let machines = Processors::start(&second, Arc::new(Tasks)).unwrap();
         second.wait_quiescent().unwrap();
         second.run_awaited(inner, &*Waits::new(1));
         assert_ne!(on_inner.recv(), Ok(own()));
@@ -318,8 +318,7 @@ fn who_helps_runs_its_own_task_if_that_comes_next() {
         late.inject(ours);
         late.help(&*Waits::new(1));
         assert!(on_ours.try_recv().is_err(), "no processor is idle");
-        let runner = Arc::new(Tasks(Arc::clone(&late)));
-        let machines = Processors::start(&late, runner).unwrap();
+        let machines = Processors::start(&late, Arc::new(Tasks)).unwrap();
         late.help(&*Waits::new(1));
         on_ours.recv().unwrap();
         if others_comes_first {

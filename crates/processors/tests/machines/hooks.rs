@@ -39,7 +39,6 @@ fn task(panics: Hook, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
 }
 
 struct Hostile {
-    pool: Arc<Pool>,
     /// How many threads get a scratch before one does not.
     scratches: AtomicUsize,
     /// Set for the task whose turn it is: `on_processor` is not told of it.
@@ -83,16 +82,15 @@ impl Runner<Task> for Hostile {
         );
     }
 
-    fn run(&self, task: Task, (): &mut ()) {
+    fn run(&self, task: Task, pool: &Arc<Pool>, (): &mut ()) {
         assert!(task.panics != Hook::Run, "it does not run");
-        (task.work)(&self.pool);
+        (task.work)(pool);
     }
 }
 
 fn hostile(config: Config, scratches: usize) -> (Arc<Pool>, Arc<Hostile>) {
     let pool = Pool::new(config).unwrap();
     let runner = Hostile {
-        pool: Arc::clone(&pool),
         scratches: AtomicUsize::new(scratches),
         on_processor: AtomicBool::new(false),
         describes: true,
@@ -235,7 +233,6 @@ fn a_hook_that_panics_on_a_bound_thread_costs_its_task() {
 fn a_description_that_panics_is_shown() {
     let pool = Pool::new(processors(1)).unwrap();
     let runner = Hostile {
-        pool: Arc::clone(&pool),
         scratches: AtomicUsize::new(MANY),
         on_processor: AtomicBool::new(false),
         describes: false,

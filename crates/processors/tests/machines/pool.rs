@@ -15,26 +15,22 @@ pub(crate) fn job(work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Job {
     Job(Box::new(work))
 }
 
-pub(crate) struct Jobs {
-    pub(crate) pool: Arc<Pool>,
-}
+/// Runs them.
+pub(crate) struct Jobs;
 
 impl Runner<Job> for Jobs {
     type Scratch = ();
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, Job(work): Job, (): &mut ()) {
-        work(&self.pool);
+    fn run(&self, Job(work): Job, pool: &Arc<Pool>, (): &mut ()) {
+        work(pool);
     }
 }
 
 pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
-    let runner = Jobs {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
     (pool, machines)
 }
 

@@ -26,10 +26,7 @@ fn idle_priority_comes_last() {
         order_b.lock().unwrap().push("b");
         pool.schedule(later);
     }));
-    let runner = Jobs {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
     pool.wait_quiescent().unwrap();
     assert_eq!(*order.lock().unwrap(), ["a", "b", "c", "idle 1", "idle 2"]);
     // It wakes a pool in which nothing else happens, and is run before the threads exit.

@@ -44,10 +44,7 @@ fn a_thread_that_cannot_be_had() {
     let pool = Pool::new(processors(1).thread_limit(1)).unwrap();
     let early = Processors::reserve_thread(&pool);
     assert!(matches!(early, Err(ReserveError::NotRunning)), "{early:?}");
-    let runner = Tasks {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Tasks)).unwrap();
     let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
     let most = [(); 255].map(|()| Processors::reserve_thread(&pool).unwrap());
     let another = Processors::reserve_thread(&pool);

@@ -11,7 +11,7 @@ type Pool = Processors<Work>;
 struct Work(u64, Box<dyn FnOnce(&Pool) + Send>);
 
 /// Waits in its destructor, if it is told to.
-struct Labels(Arc<Pool>, Mutex<Option<mpsc::Receiver<()>>>);
+struct Labels(Mutex<Option<mpsc::Receiver<()>>>);
 
 impl Runner<Work> for Labels {
     type Scratch = ();
@@ -22,14 +22,14 @@ impl Runner<Work> for Labels {
         NonZeroU64::new(task.0)
     }
 
-    fn run(&self, task: Work, (): &mut ()) {
-        (task.1)(&self.0);
+    fn run(&self, task: Work, pool: &Arc<Pool>, (): &mut ()) {
+        (task.1)(pool);
     }
 }
 
 impl Drop for Labels {
     fn drop(&mut self) {
-        let gate = self.1.get_mut().unwrap().take();
+        let gate = self.0.get_mut().unwrap().take();
         gate.map(|gate| gate.recv());
     }
 }
@@ -51,7 +51,7 @@ fn wait_for(pool: &Pool, inside: Inside, label: Option<u64>) -> RunningTask {
 fn a_task_a_call_and_the_end_are_told_apart() {
     let pool = Pool::new(Config::default().processors(2).thread_name("busy")).unwrap();
     let (last, end) = mpsc::channel::<()>();
-    let labels = Labels(Arc::clone(&pool), Mutex::new(Some(end)));
+    let labels = Labels(Mutex::new(Some(end)));
     let machines = Processors::start(&pool, Arc::new(labels)).unwrap();
     assert_eq!(pool.running(), []);
     let (go_on, gate) = mpsc::channel::<()>();

@@ -91,10 +91,7 @@ fn pieces_come_after_tasks_and_before_idle_priority() {
     offer(&pool, &source, note("piece 3"));
     pool.give_way(as_job("task b"));
     pool.inject(as_job("task a"));
-    let runner = Jobs {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
     pool.wait_quiescent().unwrap();
     finish(&pool, machines);
     let expected = [

@@ -22,10 +22,7 @@ fn an_early_call_takes_no_thread_from_a_processor_that_starts() {
         for _ in 0..PROCESSORS {
             pool.inject(job(|pool| pool.blocking(std::thread::yield_now)));
         }
-        let runner = Jobs {
-            pool: Arc::clone(&pool),
-        };
-        let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+        let machines = Processors::start(&pool, Arc::new(Jobs)).unwrap();
         finish(&pool, machines);
     }
 }
@@ -162,7 +159,7 @@ where
         (self.1)()
     }
 
-    fn run(&self, _job: Job, _: &mut Scratch) {}
+    fn run(&self, _: Job, _: &Arc<Pool>, _: &mut Scratch) {}
 }
 
 #[test]

@@ -34,9 +34,7 @@ fn at_the_thread_limit_a_call_keeps_its_processor() {
 fn a_thread_that_the_system_refuses() {
     let config = processors(1).stack_size(usize::MAX / 4);
     let pool = Pool::new(config).unwrap();
-    let runner = Arc::new(Jobs {
-        pool: Arc::clone(&pool),
-    });
+    let runner = Arc::new(Jobs);
     let outcome = Processors::start(&pool, Arc::clone(&runner));
     assert!(matches!(outcome, Err(StartError::Thread(_))), "{outcome:?}");
     assert_eq!(Arc::strong_count(&runner), 1, "nothing is left behind");

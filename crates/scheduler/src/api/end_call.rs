@@ -62,7 +62,7 @@ impl PendingCall {
 
 impl Drop for PendingCall {
     fn drop(&mut self) {
-        self.take_and_call(&ExitReason::NoProcess);
+        self.take_and_call(&ExitReason::NoSuchProcess);
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::protocol::error_by_display;
-use crate::{Node, Pid, Protocol};
+use crate::{NoSuchProcess, Node, Pid, Protocol};
 
 /// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
 /// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the
@@ -73,7 +73,7 @@ pub struct SendError<P: Protocol> {
 #[non_exhaustive]
 pub enum Undelivered {
     /// No live process has that PID: it has ended, or never was.
-    Gone,
+    NoSuchProcess,
     /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it
     /// and not been given to a step.
     Full {
@@ -113,7 +113,7 @@ impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (to, at) = (self.to, self.to.node().0);
         match self.reason {
-            Undelivered::Gone => write!(f, "{}", NoSuchProcess { pid: to }),
+            Undelivered::NoSuchProcess => write!(f, "{}", NoSuchProcess { pid: to }),
             Undelivered::Full { limit } => write!(
                 f,
                 "the mailbox of process {to} is full: it holds {limit} messages at most, and the \
@@ -144,22 +144,3 @@ impl<P: Protocol> fmt::Display for SendError<P> {
 }
 
 error_by_display!(SendError<P: Protocol>);
-
-/// No live process has that PID: it has ended, or never was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoSuchProcess {
-    /// The process that was meant.
-    pub pid: Pid,
-}
-
-impl fmt::Display for NoSuchProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pid = self.pid;
-        write!(
-            f,
-            "no live process {pid}: it has ended, or is of another scheduler"
-        )
-    }
-}
-
-impl std::error::Error for NoSuchProcess {}

@@ -15,7 +15,7 @@ impl<P: Protocol> Handle<P> {
     /// [`monitor`](Self::monitor).
     ///
     /// If the process has ended, or never was, it is called here, with
-    /// [`ExitReason::NoProcess`]. What the process did happens before the call.
+    /// [`ExitReason::NoSuchProcess`]. What the process did happens before the call.
     pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
         let (end_call, pending) = EndCall::new(call);
         // What comes back, or is found by nobody, calls when it is dropped.
@@ -24,8 +24,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// A future that waits until the process `pid` has ended, and says how:
-    /// [`ExitReason::NoProcess`] if that was before this call, or it never was. What the process
-    /// did happens before that.
+    /// [`ExitReason::NoSuchProcess`] if that was before this call, or it never was. What the
+    /// process did happens before that.
     pub fn ended(&self, pid: Pid) -> impl Future<Output = ExitReason> + Send + use<P> {
         let (resolver, promised) = promise();
         let call = self.at_end(pid, |reason| resolver.resolve(reason.clone()));

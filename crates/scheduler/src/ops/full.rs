@@ -28,7 +28,9 @@ impl<P: Protocol> Handle<P> {
     ) -> Result<(), SendError<P>> {
         let (limit, excess) = match no_room {
             // Of a process that has ended, nobody will ever empty the mailbox.
-            _ if slot.events.is_closed() => return Err(refused(to, Undelivered::Gone, message)),
+            _ if slot.events.is_closed() => {
+                return Err(refused(to, Undelivered::NoSuchProcess, message));
+            }
             MailboxError::Closed => return Err(refused(to, Undelivered::Future, message)),
             MailboxError::Elsewhere(place) => {
                 return self.keep_latest(to, slot, message, place, run);
@@ -63,7 +65,7 @@ impl<P: Protocol> Handle<P> {
     ) -> Result<(), SendError<P>> {
         let latest = self.shared.latest.at(place);
         let kept = latest.keep(message, || slot.events.is_closed());
-        let kept = kept.map_err(|message| refused(to, Undelivered::Gone, message))?;
+        let kept = kept.map_err(|message| refused(to, Undelivered::NoSuchProcess, message))?;
         if kept.has_dropped {
             self.count_dropped(1);
         }

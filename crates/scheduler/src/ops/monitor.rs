@@ -13,7 +13,7 @@ impl<P: Protocol> Handle<P> {
     /// [`Event::Down`](crate::Event::Down). Lock-free.
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
-    /// event says [`ExitReason::NoProcess`]. None if the watcher itself ends before, or
+    /// event says [`ExitReason::NoSuchProcess`]. None if the watcher itself ends before, or
     /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives
     /// after every message that the ended process sent, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
@@ -29,7 +29,7 @@ impl<P: Protocol> Handle<P> {
     /// |---|---|---|
     /// | done | gets [`Event::Exited`](crate::Event::Exited) | goes on |
     /// | otherwise | gets [`Event::Exited`](crate::Event::Exited) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
-    /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoProcess`](ExitReason::NoProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
+    /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoSuchProcess`](ExitReason::NoSuchProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     ///
     /// (Erlang's rules, except that each call makes another link.) Exactly one of those, however
     /// the end and this call race, unless they are [unlinked](Link::unlink) before. A process that
@@ -51,7 +51,7 @@ impl<P: Protocol> Handle<P> {
         match self.signal(about, Signal::Attach(Arc::clone(watch))) {
             Ok(Heard::Surely) => {}
             // If its worker has found it all the same, it has been fired already.
-            Ok(Heard::Perhaps) | Err(_) => self.fire(about, watch, &ExitReason::NoProcess),
+            Ok(Heard::Perhaps) | Err(_) => self.fire(about, watch, &ExitReason::NoSuchProcess),
         }
     }
 

@@ -50,7 +50,7 @@ impl<P: Protocol> Handle<P> {
             if to.node() != self.table().node() {
                 return self.send_away(to, message);
             }
-            return Err(refused(to, Undelivered::Gone, message));
+            return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         if slot.mailbox.is_limited() {
             return self.send_limited(to, message, run, false);
@@ -79,7 +79,7 @@ impl<P: Protocol> Handle<P> {
         waits: bool,
     ) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
-            return Err(refused(to, Undelivered::Gone, message));
+            return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
         if let Err(no_room) = slot.mailbox.reserve() {
@@ -182,7 +182,7 @@ impl<P: Protocol> Context<'_, P> {
 #[cold]
 fn handed_back<P: Protocol>(to: Pid, item: Item<P>) -> SendError<P> {
     match item {
-        Item::Event(Event::Message(message)) => refused(to, Undelivered::Gone, message),
+        Item::Event(Event::Message(message)) => refused(to, Undelivered::NoSuchProcess, message),
         _ => unreachable!("the queue hands back what was pushed"),
     }
 }

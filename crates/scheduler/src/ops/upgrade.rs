@@ -5,7 +5,7 @@ use std::fmt;
 use crate::api::step_output::Successor;
 use crate::protocol::error_by_display;
 use crate::table::item::Signal;
-use crate::{Handle, Pid, Process, Protocol, Refused};
+use crate::{Handle, NoSuchProcess, Pid, Process, Protocol, Refused};
 
 impl<P: Protocol> Handle<P> {
     /// Replaces the live process `pid` by a new version of itself. Lock-free.
@@ -38,7 +38,8 @@ impl<P: Protocol> Handle<P> {
             Err(Signal::Upgrade(successor)) => {
                 let Successor { process, input, .. } = *successor;
                 let refused = Refused::new(process, input);
-                Err(UpgradeError { pid, refused })
+                let reason = NoSuchProcess { pid };
+                Err(UpgradeError { reason, refused })
             }
             Err(_) => unreachable!("the queue hands back what was pushed"),
         }
@@ -47,19 +48,15 @@ impl<P: Protocol> Handle<P> {
 
 /// There is no live process to replace. The new version comes back.
 pub struct UpgradeError<P: Protocol> {
-    /// The process that was meant.
-    pub pid: Pid,
+    /// Why.
+    pub reason: NoSuchProcess,
     /// What was not started.
     pub refused: Refused<P>,
 }
 
 impl<P: Protocol> fmt::Display for UpgradeError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no live process {} to replace: it has ended, or is of another scheduler",
-            self.pid
-        )
+        self.reason.fmt(f)
     }
 }
 

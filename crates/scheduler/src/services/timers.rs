@@ -186,7 +186,7 @@ impl Timers {
             Ok(()) => true,
             Err(refused) => {
                 let over = match refused.reason {
-                    Undelivered::Gone | Undelivered::Future => true,
+                    Undelivered::NoSuchProcess | Undelivered::Future => true,
                     Undelivered::NoRoute => scheduler.is_cut_off(),
                     Undelivered::Full { .. }
                     | Undelivered::Misrouted { .. }

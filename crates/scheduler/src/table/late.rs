@@ -42,7 +42,7 @@ impl<P: Protocol> Drop for Late<P> {
         if let Some((message, tell)) = self.message.take() {
             let error = SendError {
                 to: self.to,
-                reason: Undelivered::Gone,
+                reason: Undelivered::NoSuchProcess,
                 message,
             };
             // What it tells is user code.

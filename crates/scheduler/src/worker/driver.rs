@@ -7,7 +7,8 @@ use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
 use filch_process_table::{Pid, Urgent};
-use filch_processors::{BoundId, Runner};
+use filch_processors::{BoundId, Processors, Runner};
+use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
@@ -66,7 +67,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
         scratch.worker = processor;
     }
 
-    fn run(&self, task: Task<P>, scratch: &mut Scratch<P>) {
+    fn run(&self, task: Task<P>, _: &Arc<Processors<Task<P>>>, scratch: &mut Scratch<P>) {
         let slot = self.slot(&task);
         if slot.state.start().is_err() {
             unreachable!("a process in a run queue is Ready, and in one run queue only");

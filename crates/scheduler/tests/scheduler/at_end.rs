@@ -59,7 +59,7 @@ fn of_a_process_that_has_ended_it_comes_at_once() {
     process.join().unwrap();
     let (tell, told) = mpsc::channel();
     let _ = scheduler.at_end(pid, move |reason| tell.send(reason.clone()).unwrap());
-    assert!(matches!(told.try_recv(), Ok(ExitReason::NoProcess)));
+    assert!(matches!(told.try_recv(), Ok(ExitReason::NoSuchProcess)));
 }
 
 /// However the end and the request race: one call.
@@ -104,7 +104,7 @@ fn a_future_waits_for_the_end_of_any_process() {
     scheduler.terminate(pid).unwrap();
     let (first, second) = watcher.unwrap().join().unwrap();
     assert!(matches!(first, ExitReason::Terminated), "{first}");
-    assert!(matches!(second, ExitReason::NoProcess), "{second}");
+    assert!(matches!(second, ExitReason::NoSuchProcess), "{second}");
     // One that is given up leaves nothing with the process.
     let process = scheduler.submit(waiting(), "run", 0).unwrap();
     {

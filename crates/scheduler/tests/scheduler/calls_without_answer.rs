@@ -110,7 +110,7 @@ fn what_is_not_delivered_comes_back() {
         error => panic!("{error}"),
     };
     let gone = call(&scheduler, pid, 1).unwrap_err();
-    assert_eq!(reason(gone), (pid, Undelivered::Gone, 1));
+    assert_eq!(reason(gone), (pid, Undelivered::NoSuchProcess, 1));
     let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
     let refused = call(&scheduler, future.pid(), 2).unwrap_err();
     assert_eq!(reason(refused), (future.pid(), Undelivered::Future, 2));

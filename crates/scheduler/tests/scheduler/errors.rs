@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use filch_scheduler::{
-    BlockingThreads, CallError, ExecuteError, Handle, JoinError, ProcessError, ResizeError,
-    Scheduler, SendError, SpawnError, SubmitError,
+    BlockingThreads, CallError, ExecuteError, ExitReason, Handle, JoinError, NoSuchProcess,
+    ProcessError, ResizeError, Scheduler, SendError, SpawnError, SubmitError,
 };
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};
@@ -44,6 +44,36 @@ fn its_sources_lead_down_to_what_happened() {
     let failing = scripted(|_, _, _| Err("oh".to_owned()));
     let error = scheduler.execute(failing, "run", 0).unwrap_err();
     assert!(error.source().unwrap().is::<ProcessError<Test>>());
+}
+
+/// A failure: two operations that tell a user the same in other words.
+#[test]
+fn that_there_is_no_such_process_is_one_sentence() {
+    let scheduler = scheduler(1);
+    let process = scheduler.submit(summing(0), "run", 0).unwrap();
+    let pid = process.pid();
+    process.join().unwrap();
+    let sentence = NoSuchProcess { pid }.to_string();
+    let expected = format!("no such process: {pid} has ended, or is of another scheduler");
+    assert_eq!(sentence, expected);
+    let told = [
+        scheduler.send(pid, (0, 0)).unwrap_err().to_string(),
+        scheduler.register("late", pid).unwrap_err().to_string(),
+        scheduler.join_group("late", pid).unwrap_err().to_string(),
+        scheduler.cancel(pid, "late").unwrap_err().to_string(),
+        scheduler.terminate(pid).unwrap_err().to_string(),
+        scheduler
+            .upgrade(pid, waiting(), "run", 0)
+            .unwrap_err()
+            .to_string(),
+        // It has the process beside it.
+        ExitReason::NoSuchProcess
+            .to_string()
+            .replace("it has", &format!("{pid} has")),
+    ];
+    for sentence in told {
+        assert_eq!(sentence, expected);
+    }
 }
 
 #[test]

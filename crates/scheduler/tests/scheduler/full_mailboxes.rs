@@ -100,7 +100,10 @@ fn what_a_dead_process_was_sent_is_not_the_next_ones() {
     held.go_on.send(()).unwrap();
     assert!(held.process.join().is_err());
     let gone = scheduler.send(dead, (0, 2)).unwrap_err();
-    assert_eq!((gone.reason, gone.message), (Undelivered::Gone, (0, 2)));
+    assert_eq!(
+        (gone.reason, gone.message),
+        (Undelivered::NoSuchProcess, (0, 2))
+    );
     let held = Held::new(&scheduler, 1, WhenFull::DropOldest);
     let undelivered = scheduler.info(held.process.pid()).unwrap().undelivered;
     assert_eq!(undelivered, Some(0));
@@ -156,7 +159,7 @@ fn the_process_ends() {
     assert!(matches!(error, ProcessError::MailboxFull { limit: 1 }));
     assert_eq!(held.steps.iter().count(), 0, "that step was its last one");
     let gone = scheduler.send(pid, (0, 3)).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::Gone);
+    assert_eq!(gone.reason, Undelivered::NoSuchProcess);
 }
 
 /// Whatever it waits for.
@@ -291,13 +294,19 @@ fn what_waits_comes_back_when_the_process_ends() {
     let later = scheduler.send_when_room(pid, (0, 8));
     scheduler.terminate(pid).unwrap();
     held.go_on.send(()).unwrap();
-    assert_eq!(told.recv().unwrap(), (Undelivered::Gone, (0, 7)));
+    assert_eq!(told.recv().unwrap(), (Undelivered::NoSuchProcess, (0, 7)));
     assert_eq!(process.join().unwrap(), 1);
     let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!((error.reason, error.message), (Undelivered::Gone, (0, 8)));
+    assert_eq!(
+        (error.reason, error.message),
+        (Undelivered::NoSuchProcess, (0, 8))
+    );
     let later = scheduler.send_when_room(pid, (0, 9));
     let error = scheduler.spawn(later).unwrap().join().unwrap().unwrap_err();
-    assert_eq!((error.reason, error.message), (Undelivered::Gone, (0, 9)));
+    assert_eq!(
+        (error.reason, error.message),
+        (Undelivered::NoSuchProcess, (0, 9))
+    );
 }
 
 /// It would wait for itself.

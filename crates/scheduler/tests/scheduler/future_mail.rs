@@ -77,7 +77,7 @@ fn a_message_to_a_future_comes_back() {
     waker.wake();
     assert_eq!(future.join().unwrap(), 5);
     let gone = scheduler.send(pid, message()).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::Gone);
+    assert_eq!(gone.reason, Undelivered::NoSuchProcess);
 }
 
 /// The next occupant of its slot is no future, and takes messages; and a process that sends to a

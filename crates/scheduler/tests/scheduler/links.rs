@@ -130,11 +130,11 @@ fn a_link_to_one_that_is_gone() {
         .submit()
         .unwrap();
     scheduler.link(trapping.pid(), pid);
-    assert_eq!(told.recv().unwrap(), (pid, ExitReason::NoProcess));
+    assert_eq!(told.recv().unwrap(), (pid, ExitReason::NoSuchProcess));
 
     let other = scheduler.submit(waiting(), "run", 0).unwrap();
     scheduler.link(pid, other.pid());
-    assert_eq!(linked(other), (pid, ExitReason::NoProcess));
+    assert_eq!(linked(other), (pid, ExitReason::NoSuchProcess));
 }
 
 #[test]

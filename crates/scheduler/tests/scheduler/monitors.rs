@@ -68,7 +68,7 @@ fn the_reason_is_told() {
         assert!(!monitor.demonitor(), "it has been told");
         // It is over for all that ask now, and how is forgotten.
         let late = scheduler.monitor(watcher.pid(), pid);
-        assert_eq!(told.recv().unwrap(), (pid, late, ExitReason::NoProcess));
+        assert_eq!(told.recv().unwrap(), (pid, late, ExitReason::NoSuchProcess));
         let _ = watched.join();
     }
     scheduler.shutdown(Duration::from_secs(30)).unwrap();
@@ -83,7 +83,7 @@ fn a_stranger_is_no_process() {
     let watcher = scheduler.submit(watcher, "run", 0).unwrap();
     let stranger = other.submit(waiting(), "run", 0).unwrap();
     let monitor = scheduler.monitor(watcher.pid(), stranger.pid());
-    let expected = (stranger.pid(), monitor, ExitReason::NoProcess);
+    let expected = (stranger.pid(), monitor, ExitReason::NoSuchProcess);
     assert_eq!(told.recv().unwrap(), expected);
 }
 
@@ -262,7 +262,10 @@ fn monitors_race_with_ends() {
     for _ in 0..2 * PROCESSES {
         let (pid, monitor, reason) = told.recv().unwrap();
         assert_eq!(pid, monitor.watched());
-        assert!(matches!(reason, ExitReason::Done | ExitReason::NoProcess));
+        assert!(matches!(
+            reason,
+            ExitReason::Done | ExitReason::NoSuchProcess
+        ));
         let index = monitors.iter().position(|one| *one == monitor);
         monitors.swap_remove(index.expect("told once"));
     }

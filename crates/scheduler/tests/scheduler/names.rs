@@ -32,7 +32,7 @@ fn a_name_leads_to_its_process_until_it_is_taken_away_or_the_process_ends() {
     assert_eq!(process.join().unwrap(), 6);
     assert_eq!(scheduler.whereis("clerk"), None);
     let gone = scheduler.register("clerk", pid).unwrap_err();
-    assert!(matches!(gone, RegisterError::Gone { .. }), "{gone}");
+    assert!(matches!(gone, RegisterError::NoSuchProcess(_)), "{gone}");
     scheduler.register("clerk", other.pid()).unwrap();
     assert_eq!(scheduler.whereis("clerk"), Some(other.pid()));
 }
@@ -64,7 +64,7 @@ fn the_name_of_the_dead_is_free_at_once() {
     assert_eq!(scheduler.whereis("first"), None);
     assert!(matches!(
         scheduler.register("first", dead),
-        Err(RegisterError::Gone { .. })
+        Err(RegisterError::NoSuchProcess(_))
     ));
     // The slot's next occupant has no names.
     let occupant = scheduler.submit(waiting(), "run", 0).unwrap();

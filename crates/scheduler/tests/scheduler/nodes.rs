@@ -33,7 +33,11 @@ fn messages_reach_processes_on_a_connected_node() {
     here.send(Pid::from_bits(pid.to_bits()), (0, 2)).unwrap();
     assert_eq!(process.join().unwrap(), 3);
     let refused = here.send(pid, (0, 3)).unwrap_err();
-    assert_eq!(refused.reason, Undelivered::Gone, "the other node's word");
+    assert_eq!(
+        refused.reason,
+        Undelivered::NoSuchProcess,
+        "the other node's word"
+    );
 
     assert!(here.disconnect(Node(2)).is_some());
     assert!(here.disconnect(Node(2)).is_none());
@@ -59,12 +63,12 @@ fn a_pid_of_this_node_is_never_sent_away() {
     assert_eq!(process.join().unwrap(), 1);
     assert_eq!(
         here.send(pid, (0, 1)).unwrap_err().reason,
-        Undelivered::Gone
+        Undelivered::NoSuchProcess
     );
     // Another scheduler on the same node: its PIDs mean no process here.
     let process = neighbour.submit(summing(1), "run", 0).unwrap();
     let refused = here.send(process.pid(), (0, 1)).unwrap_err();
-    assert_eq!(refused.reason, Undelivered::Gone);
+    assert_eq!(refused.reason, Undelivered::NoSuchProcess);
 }
 
 /// The same scheduler number, slot and generation on another node: somebody else.

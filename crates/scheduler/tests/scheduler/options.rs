@@ -50,7 +50,7 @@ fn one_message_more_than_the_limit_comes_back() {
     assert_eq!(process.join().unwrap(), 3);
     // It ended with a full mailbox, and is gone nevertheless.
     let gone = scheduler.send(pid, (0, 3)).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::Gone);
+    assert_eq!(gone.reason, Undelivered::NoSuchProcess);
 }
 
 /// Held in the table by a completion outside, and full: a sender that tries again until there is
@@ -76,7 +76,7 @@ fn one_that_has_ended_is_gone_and_not_full() {
     scheduler.terminate(pid).unwrap();
     assert!(process.join().is_err());
     let gone = scheduler.send(pid, (0, 0)).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::Gone);
+    assert_eq!(gone.reason, Undelivered::NoSuchProcess);
     completion.complete(0);
 }
 

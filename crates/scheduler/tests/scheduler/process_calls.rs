@@ -139,7 +139,7 @@ fn the_end_of_the_callee_is_an_error_at_once() {
     let (asker, told) = asking(move |out| out.call(7, busy, Message::Keep, text));
     scheduler.submit(asker, "run", ()).unwrap().join().unwrap();
     let error = told.recv().unwrap().unwrap_err();
-    assert!(error.contains("no live process"), "{error}");
+    assert!(error.contains("no such process"), "{error}");
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn a_process_linked_to_one_that_has_ended_ends() {
         panic!("nobody is left that it is linked to");
     };
     assert_eq!(origin, pid);
-    assert!(matches!(*reason, ExitReason::NoProcess));
+    assert!(matches!(*reason, ExitReason::NoSuchProcess));
 }
 
 #[test]

@@ -221,11 +221,11 @@ fn from_outside_in_whatever_state() {
         *log.lock().unwrap(),
         ["3 run 3", "3 completed 7", "3 closed: done"]
     );
-    // Gone: the new version comes back, untouched.
+    // It has ended: the new version comes back, untouched.
     let error = scheduler
         .upgrade(pid, Box::new(version(5, &log)), "run", 5)
         .unwrap_err();
-    assert_eq!((error.pid, error.refused.input), (pid, 5));
+    assert_eq!((error.reason.pid, error.refused.input), (pid, 5));
     drop(error);
     assert_eq!(log.lock().unwrap().len(), 3);
 }

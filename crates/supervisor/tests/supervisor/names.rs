@@ -21,7 +21,7 @@ fn the_name_finds_the_present_life() {
     stage.clock.block_until(1);
     assert_eq!(stage.scheduler.whereis("a"), None);
     let refused = stage.scheduler.send(old, Order::Finish).unwrap_err();
-    assert_eq!(refused.reason, Undelivered::Gone);
+    assert_eq!(refused.reason, Undelivered::NoSuchProcess);
     assert_eq!(refused.message, Order::Finish, "it comes back");
 
     stage.clock.advance(SECOND);
@@ -30,7 +30,7 @@ fn the_name_finds_the_present_life() {
     assert_ne!(old, new);
     assert_eq!(info(&supervisor, "a").pid, Some(new));
     let refused = stage.scheduler.send(old, Order::Fail).unwrap_err();
-    assert_eq!(refused.reason, Undelivered::Gone);
+    assert_eq!(refused.reason, Undelivered::NoSuchProcess);
     stage.order("a", Order::Finish);
     stage.expect(["-a: done"]);
 }

@@ -170,10 +170,7 @@ fn a_task_stops_the_pool() {
     explore("a stop from inside", 2_000, || {
         let ran = Arc::new(AtomicUsize::new(0));
         let pool = Processors::new(Config::default().processors(2)).unwrap();
-        let runner = Arc::new(Closures {
-            pool: Arc::downgrade(&pool),
-        });
-        let machines = Processors::start(&pool, runner).unwrap();
+        let machines = Processors::start(&pool, Arc::new(Closures)).unwrap();
         let late = thread::spawn({
             let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
             move || {

@@ -3,14 +3,12 @@
 use std::ops::Range;
 
 use filch_processors::{Config, Processors, Runner};
-use shuttle::sync::{Arc, Barrier, Mutex, Weak};
+use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
 use shuttle_tests::explore;
 
 /// Runs closures, each with the pool at hand.
-pub(crate) struct Closures {
-    pub(crate) pool: Weak<Processors<Task>>,
-}
+pub(crate) struct Closures;
 
 pub(crate) struct Task(Box<Body>);
 type Body = dyn FnOnce(&Processors<Task>) + Send;
@@ -24,9 +22,8 @@ impl Runner<Task> for Closures {
 
     fn scratch(&self, _: usize) {}
 
-    fn run(&self, task: Task, (): &mut ()) {
-        let pool = self.pool.upgrade().expect("the machines hold it");
-        (task.0)(&pool);
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
+        (task.0)(pool);
     }
 }
 
@@ -36,10 +33,7 @@ pub(crate) fn with_pool(
     work: impl FnOnce(&Arc<Processors<Task>>),
 ) -> Arc<Processors<Task>> {
     let pool = Processors::new(Config::default().processors(processors)).unwrap();
-    let runner = Arc::new(Closures {
-        pool: Arc::downgrade(&pool),
-    });
-    let machines = Processors::start(&pool, runner).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Closures)).unwrap();
     work(&pool);
     pool.stop();
     machines.join();

@@ -123,7 +123,7 @@ fn a_call_at_the_end_comes_once() {
                 let _ = handle.at_end(pid, move |reason| {
                     assert!(matches!(
                         reason,
-                        ExitReason::Terminated | ExitReason::NoProcess
+                        ExitReason::Terminated | ExitReason::NoSuchProcess
                     ));
                     calls.fetch_add(1, Ordering::SeqCst);
                 });

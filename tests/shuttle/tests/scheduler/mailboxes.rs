@@ -112,7 +112,7 @@ fn senders_that_wait_are_told_of_the_end() {
         let came_back = senders.map(|sender| match sender.join().unwrap() {
             Ok(()) => 0,
             Err(error) => {
-                assert_eq!(error.reason, Undelivered::Gone);
+                assert_eq!(error.reason, Undelivered::NoSuchProcess);
                 1
             }
         });

@@ -57,7 +57,10 @@ fn a_monitor_races_with_the_end() {
         });
         scheduler.monitor(watcher.pid(), pid);
         let reason = told.recv().unwrap();
-        assert!(matches!(reason, ExitReason::Done | ExitReason::NoProcess));
+        assert!(matches!(
+            reason,
+            ExitReason::Done | ExitReason::NoSuchProcess
+        ));
         ending.join().unwrap();
         assert_eq!(watched.join().unwrap(), 1);
         assert_eq!(heard(scheduler, watcher), 1, "told once");
@@ -201,7 +204,7 @@ fn a_link_races_with_the_end() {
                 assert_eq!(origin, pid);
                 assert!(matches!(
                     *reason,
-                    ExitReason::Terminated | ExitReason::NoProcess
+                    ExitReason::Terminated | ExitReason::NoSuchProcess
                 ));
             }
             other => panic!("{other:?}"),

@@ -87,7 +87,10 @@ fn a_name_races_with_the_end() {
         let dead = first.pid();
         first.join().unwrap();
         match (&taken, &named) {
-            (Ok(()), Ok(()) | Err(RegisterError::Gone { .. } | RegisterError::Taken { .. }))
+            (
+                Ok(()),
+                Ok(()) | Err(RegisterError::NoSuchProcess(_) | RegisterError::Taken { .. }),
+            )
             | (Err(RegisterError::Taken { .. }), Ok(())) => {}
             other => panic!("{other:?}"),
         }

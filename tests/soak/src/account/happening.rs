@@ -38,7 +38,7 @@ happenings! {
     CallPanicked => "panics in `on_exit` calls",
     Sent => "messages sent",
     Read => "messages read",
-    HandedBackGone => "messages handed back: receiver gone",
+    HandedBackNoSuchProcess => "messages handed back: no such process",
     HandedBackFull => "messages handed back: mailbox full",
     DroppedWithProcess => "messages dropped with their receiver, or left by a step",
     TimedMessages => "messages sent by timers and intervals",

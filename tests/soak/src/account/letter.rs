@@ -103,8 +103,8 @@ impl Letter {
         let letter = &mut *self.0;
         let to = &letter.to;
         match reason {
-            Undelivered::Gone => {
-                note(Happening::HandedBackGone);
+            Undelivered::NoSuchProcess => {
+                note(Happening::HandedBackNoSuchProcess);
                 to.is_said_to_be_gone();
             }
             Undelivered::Full { limit } => {

@@ -138,7 +138,7 @@ fn is_over(life: &Life) -> bool {
 
 fn check_reason(watched: &Life, told: &ExitReason) {
     let right = match told {
-        ExitReason::NoProcess | ExitReason::NotStarted(_) => return,
+        ExitReason::NoSuchProcess | ExitReason::NotStarted(_) => return,
         told => watched.reason().is_none_or(|reason| reason == *told),
     };
     if !right {

@@ -184,7 +184,7 @@ impl Doer<'_> {
         match self.handle.register(&name_of(self.world, name), pid) {
             Ok(()) => note(Happening::Named),
             Err(RegisterError::Taken { .. }) => note(Happening::NameTaken),
-            Err(RegisterError::Gone { .. }) => life.is_said_to_be_gone(),
+            Err(RegisterError::NoSuchProcess(_)) => life.is_said_to_be_gone(),
             Err(error) => complain(format!("{life} lives, and gets no name: {error}")),
         }
     }

@@ -53,7 +53,6 @@ struct Accounts {
 struct Pool {
     plan: PoolPlan,
     accounts: Arc<Accounts>,
-    pool: Arc<Processors<Task>>,
 }
 
 impl Runner<Task> for Pool {
@@ -65,21 +64,21 @@ impl Runner<Task> for Pool {
         task.bound_to
     }
 
-    fn run(&self, task: Task, (): &mut ()) {
+    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
         self.accounts.run.add(1);
         let mut random = Random::new(task.seed);
         for _ in 0..random.within(1, 2) {
             if task.energy > 0 {
-                self.follow_up(&mut random, &task);
+                self.follow_up(pool, &mut random, &task);
             }
         }
         match random.below(60) {
             0..=7 => {
                 self.accounts.blocked.add(1);
                 let pause = Duration::from_micros(random.below(80));
-                self.pool.blocking(|| thread::park_timeout(pause));
+                pool.blocking(|| thread::park_timeout(pause));
             }
-            8 => resize(&self.pool, &self.plan, &self.accounts, &mut random),
+            8 => resize(pool, &self.plan, &self.accounts, &mut random),
             9 | 10 if self.plan.panics => {
                 self.accounts.panicked.add(1);
                 panic!("soak: a task");
@@ -87,7 +86,7 @@ impl Runner<Task> for Pool {
             11 if self.plan.panics => {
                 self.accounts.blocked.add(1);
                 self.accounts.panicked.add(1);
-                self.pool.blocking(|| panic!("soak: a blocking call"));
+                pool.blocking(|| panic!("soak: a blocking call"));
             }
             12 => thread::yield_now(),
             _ => {}
@@ -96,13 +95,13 @@ impl Runner<Task> for Pool {
 }
 
 impl Pool {
-    fn follow_up(&self, random: &mut Random, task: &Task) {
+    fn follow_up(&self, pool: &Processors<Task>, random: &mut Random, task: &Task) {
         let (energy, seed) = (task.energy - 1, random.fork());
         let next = Task::new(&self.accounts, seed, energy, task.bound_to);
         match random.below(4) {
-            0 => self.pool.inject(next),
-            1 => self.pool.schedule_idle(next),
-            _ => self.pool.schedule(next),
+            0 => pool.inject(next),
+            1 => pool.schedule_idle(next),
+            _ => pool.schedule(next),
         }
     }
 }
@@ -135,7 +134,6 @@ pub(crate) fn run(plan: &PoolPlan) {
     let runner = Pool {
         plan: *plan,
         accounts: Arc::clone(&accounts),
-        pool: Arc::clone(&pool),
     };
     let machines = match Processors::start(&pool, Arc::new(runner)) {
         Ok(machines) => machines,

@@ -2,6 +2,9 @@
 
 use std::num::NonZeroU64;
 
+use filch_sync::Arc;
+
+use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 
 /// What running a task means.
@@ -49,6 +52,8 @@ pub trait Runner<T>: Send + Sync + 'static {
     #[inline]
     fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
 
-    /// Runs one task. A panic is contained and counted; the task is gone.
-    fn run(&self, task: T, scratch: &mut Self::Scratch);
+    /// Runs one task of `pool`. What that [schedules](Processors::schedule) there goes to the deque
+    /// of its processor, the last one to be run next. A panic is contained and counted; the task is
+    /// gone.
+    fn run(&self, task: T, pool: &Arc<Processors<T>>, scratch: &mut Self::Scratch);
 }
