@@ -99,7 +99,7 @@ mod tests {
     use super::{MOST, ProcessList};
     use crate::details::{PendingCommand, ProcessDetails};
     use crate::info::ProcessInfo;
-    use crate::{Node, Pid, Placement, Table};
+    use crate::{Node, Placement, Table};
 
     fn process() -> ProcessInfo {
         let table = Table::<(), (), ()>::new(Node::default());
