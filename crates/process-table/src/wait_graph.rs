@@ -291,6 +291,15 @@ mod tests {
         Ok(())
     }
 
+    /// Of a process with one command, which may be a call.
+    fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
+        let mut command = PendingCommand::new(7, Duration::ZERO);
+        (command.calls, command.is_limited) = (calls, is_limited);
+        let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
+        details.commands.push(command);
+        Box::new(details)
+    }
+
     /// A process calls an async function that awaits the process's end. Not if one of its commands
     /// is none that is known to be a call, nor if something else has the future's waker.
     #[test]
@@ -304,11 +313,7 @@ mod tests {
         assert_eq!(no_journal.call_rings(), Vec::<Vec<Pid>>::new());
         let with = |calls: Option<Pid>, is_limited: bool| {
             let mut standstill = no_journal.clone();
-            let mut command = PendingCommand::new(7, Duration::ZERO);
-            (command.calls, command.is_limited) = (calls, is_limited);
-            let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
-            details.commands.push(command);
-            standstill.processes[0].details = Some(Box::new(details));
+            standstill.processes[0].details = Some(calling(calls, is_limited));
             standstill
         };
         let ring = with(Some(pids[1]), false);
@@ -337,11 +342,7 @@ mod tests {
         let neither = vec![vec![false; 2]; 2];
         let mut calls = standstill(&pids, &[Waits::Command; 2], &neither);
         for (process, callee) in calls.processes.iter_mut().zip([pids[1], pids[0]]) {
-            let mut command = PendingCommand::new(7, Duration::ZERO);
-            command.calls = Some(callee);
-            let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
-            details.commands.push(command);
-            process.details = Some(Box::new(details));
+            process.details = Some(calling(Some(callee), false));
         }
         assert_eq!(calls.call_rings(), [[pids[0], pids[1]]]);
         assert_eq!(calls.rings(), Vec::<Vec<Pid>>::new());

@@ -187,8 +187,8 @@ fn one_of_two_senders_ends_it() {
     });
 }
 
-/// A message is on its way to a process that ends; its place is the next one's then. A failure: that
-/// one is given the message.
+/// A message is on its way to a process that ends; its place is the next one's then. A failure:
+/// that one is given the message.
 #[test]
 fn the_next_process_in_a_place_has_its_own_messages() {
     explore("a place for the latest has one owner", 5_000, || {
