@@ -295,9 +295,9 @@ mod tests {
     fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
         let mut command = PendingCommand::new(7, Duration::ZERO);
         (command.calls, command.is_limited) = (calls, is_limited);
-        let mut details = ProcessDetails::new("Caller", Duration::ZERO, None);
+        let mut details = Box::new(ProcessDetails::new("Caller", Duration::ZERO, None));
         details.commands.push(command);
-        Box::new(details)
+        details
     }
 
     /// A process calls an async function that awaits the process's end. Not if one of its commands
@@ -334,13 +334,11 @@ mod tests {
         }
     }
 
-    /// Two processes that call each other; and two futures that await each other, which call
-    /// nobody.
+    /// Two processes that call each other; and two futures that await each other.
     #[test]
     fn a_ring_of_calls_alone_and_one_without_a_call() {
         let pids = pids(2);
-        let neither = vec![vec![false; 2]; 2];
-        let mut calls = standstill(&pids, &[Waits::Command; 2], &neither);
+        let mut calls = standstill(&pids, &[Waits::Command; 2], &vec![vec![false; 2]; 2]);
         for (process, callee) in calls.processes.iter_mut().zip([pids[1], pids[0]]) {
             process.details = Some(calling(Some(callee), false));
         }
