@@ -12,12 +12,11 @@ use filch_scheduler::timers::{Sleep, Timers};
 use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
 use filch_sync::panic::catch_panic;
 
-use crate::answer::Reply;
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
 use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
-use crate::mail::{Change, Mail};
+use crate::mail::{Change, Mail, Reply};
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Event};

@@ -7,7 +7,7 @@ use crate::plan::failure::Failure;
 use crate::plan::request::ChildError;
 
 /// The supervisor has ended without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Gone;
 
 impl From<Gone> for ChildError {

@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use filch_event_queue::channel;
+use filch_promise::{Answer, answer};
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
-use crate::answer::{Answer, answer};
 use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};
 use crate::driver::{Begun, Driver, supervise};
 use crate::error::SupervisorError;

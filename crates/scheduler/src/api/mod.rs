@@ -30,4 +30,3 @@ pub(crate) mod stats;
 pub(crate) mod step_output;
 pub(crate) mod submission;
 pub(crate) mod ties;
-pub(crate) mod wait;
