@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -73,10 +72,7 @@ enum Happened<P: Protocol> {
 /// What a child is told when it is asked to end.
 const REASON: &str = "its supervisor ends it";
 
-/// Carries the plan out to its end.
-///
-/// # Panics
-/// With what the [`Failure`] says, if it ends by one: that is how an async function fails.
+/// Carries the plan out to its end. If that is a [`Failure`], the process fails with it.
 pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
     driver.tell(Event::Begin);
     let outcome = loop {
@@ -323,9 +319,7 @@ impl<P: Protocol> Driver<P> {
             let _ = scheduler.at_end(pid, move |_| reply.tell(told));
         }
         if let Err(failure) = outcome {
-            let message = failure.to_string();
-            drop(self);
-            resume_unwind(Box::new(message));
+            self.inbox.fail(failure);
         }
     }
 }

@@ -82,8 +82,12 @@ where
             messages.for_each(|_| mailbox.deliver(1));
         }
         self.future.step(context, events, out)?;
-        if self.mail.is_awaited() {
-            out.pending_for_events();
+        if out.is_pending() {
+            if self.mail.is_awaited() {
+                out.pending_for_events();
+            }
+        } else if let Some(error) = self.mail.take_failure() {
+            out.function_failed(error);
         }
         Ok(())
     }
