@@ -298,10 +298,10 @@ impl<P: Protocol> Driver<P> {
         });
     }
 
-    /// The supervisor is over: says so to all that have asked, or will have.
+    /// The supervisor is over: says so to all that have asked, or are just doing so.
     fn end(mut self, outcome: Result<(), Failure>) {
         self.mail.close();
-        while let Some(mail) = self.mail.pop() {
+        while let Some(mail) = self.mail.recv() {
             match mail {
                 Mail::Stop(reply) | Mail::AwaitEnd(reply) => self.at_end.push(reply),
                 mail => mail.refuse(),
@@ -320,6 +320,18 @@ impl<P: Protocol> Driver<P> {
         }
         if let Err(failure) = outcome {
             self.inbox.fail(failure);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Driver<P> {
+    /// Its process may have been terminated. This waits for a push that is under way, for an
+    /// instant: in the queue its reply would last as long as the handle does that waits for the
+    /// answer.
+    fn drop(&mut self) {
+        self.mail.close();
+        while let Some(mail) = self.mail.recv() {
+            mail.refuse();
         }
     }
 }

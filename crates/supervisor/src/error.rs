@@ -28,7 +28,8 @@ pub enum SupervisorError {
     NotStarted(Box<str>),
     /// It was asked to end before all children had been started.
     Stopped,
-    /// Its process was ended from outside, and its children with it.
+    /// Its process was ended from outside, and its children with it; or it had ended before it was
+    /// asked.
     Terminated,
 }
 
