@@ -1,6 +1,6 @@
 //! The process of a supervisor: it carries the plan out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -34,7 +34,7 @@ pub(crate) struct Driver<P: Protocol> {
     sleep: Option<Sleep>,
     plan: Plan<Maker<P>>,
     /// Which process is which child.
-    lives: HashMap<Pid, (ChildId, Life)>,
+    lives: BTreeMap<Pid, (ChildId, Life)>,
     /// The supervisor above.
     above: Option<Pid>,
     /// Until it has begun.
@@ -101,7 +101,7 @@ impl<P: Protocol> Driver<P> {
             timers,
             sleep: None,
             plan,
-            lives: HashMap::new(),
+            lives: BTreeMap::new(),
             above,
             begun: Some(begun),
             requests: 0,
