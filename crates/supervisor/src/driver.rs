@@ -9,6 +9,7 @@ use std::time::Instant;
 use filch_event_queue::Receiver;
 use filch_scheduler::timers::{Sleep, Timers};
 use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
+use filch_sync::hint;
 use filch_sync::panic::catch_panic;
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
@@ -117,6 +118,10 @@ impl<P: Protocol> Driver<P> {
         }
         if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
             return Poll::Ready(Happened::Mail(mail));
+        }
+        if !self.mail.is_empty() {
+            // A push is under way, and this is polled again at once until that is done: it spins.
+            hint::spin_loop();
         }
         let Some(deadline) = self.plan.deadline() else {
             self.sleep = None;

@@ -190,8 +190,6 @@ impl<T: Send> Receiver<T> {
             Found::Over => Poll::Ready(None),
             Found::Nothing => Poll::Pending,
             Found::Claimed => {
-                // A task that wakes itself spins.
-                hint::spin_loop();
                 cx.waker().wake_by_ref();
                 Poll::Pending
             }
