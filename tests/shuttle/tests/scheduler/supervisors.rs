@@ -159,8 +159,8 @@ fn a_child_ends_while_it_is_terminated() {
     an_end_races_with_a_request(Shutdown::AtOnce);
 }
 
-/// Children are added while the supervisor is asked to end. A failure: one that was refused, and has
-/// lived, or does not come back; one that was taken, and lives on.
+/// Children are added while the supervisor is asked to end. A failure: one that was refused, and
+/// has lived, or does not come back; one that was taken, and lives on.
 #[test]
 fn a_child_is_added_during_the_end() {
     explore("a child is taken and ended, or comes back", 2_000, || {
@@ -215,8 +215,8 @@ fn a_child_fails_while_its_group_begins_anew() {
     });
 }
 
-/// Somebody asks the supervisor's process to end. A failure: an end that is told before all children
-/// have ended, or children that end in another order.
+/// Somebody asks the supervisor's process to end. A failure: an end that is told before all
+/// children have ended, or children that end in another order.
 #[test]
 fn it_is_asked_to_end_by_somebody() {
     explore("children are ended, the last one first", 2_000, || {
