@@ -267,7 +267,7 @@ fn it_is_terminated_by_somebody() {
 /// question was on its way into the queue when that was closed and emptied, and lies there for as
 /// long as the handle does, which waits for the answer.
 fn a_question_races_with_the_end(end: fn(&Handle<Numbers>, Pid)) {
-    explore("every question is answered", 3_000, move || {
+    explore("every question is answered", 20_000, move || {
         let (scheduler, timers, _) = stage();
         let supervisor = start(&scheduler, &timers, Strategy::OneForOne, []);
         let ending = thread::spawn({
