@@ -10,6 +10,7 @@ mod calls;
 mod contenders;
 pub(crate) mod idle;
 mod inside;
+mod restarts;
 mod skynet;
 mod stateful;
 
@@ -178,6 +179,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .floor("a thread that parks", floor::parked_thread(requests)),
     ];
     scenarios.push(inside::scenario(effort));
+    scenarios.push(restarts::scenario(effort));
     scenarios.extend(idle::scenarios());
     scenarios.push(burst::scenario(effort));
     scenarios

@@ -16,7 +16,7 @@ impl fmt::Display for UnknownWorker {
 impl Error for UnknownWorker {}
 
 /// The scheduler was stopped, or its last handle was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stopped;
 
 impl fmt::Display for Stopped {

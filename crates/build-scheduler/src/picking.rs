@@ -7,7 +7,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crate::answer::{Answer, SEEN, block_on};
+use filch_parker::block_on;
+use filch_promise::answer;
+
+use crate::answer::Answer;
 use crate::error::PickError;
 use crate::job::{Content, Id, Job, Outcome};
 use crate::machine::{Granted, Machine, PickName};
@@ -40,7 +43,7 @@ impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
                 if let Some(granted) = machine.try_pick(worker)? {
                     return Ok(Stage::Granted(granted));
                 }
-                let (reply, answer) = Answer::new();
+                let (reply, answer) = answer();
                 let name = PickName::default();
                 machine.wait(worker, reply, &name)?;
                 Ok(Stage::Pending(name, answer))
@@ -96,7 +99,7 @@ fn pick_later<I: Id, S: Content, R: Outcome>(
     shared: &Shared<I, S, R>,
     worker: WorkerId,
 ) -> Stage<I, S> {
-    let (reply, answer) = Answer::new();
+    let (reply, answer) = answer();
     let name = PickName::default();
     let noted = Arc::clone(&name);
     shared.tell(move |machine| {
@@ -126,7 +129,7 @@ impl<I: Id, S: Content, R: Outcome> Future for Picking<I, S, R> {
         Poll::Ready(match mem::replace(&mut self.stage, Stage::Seen) {
             Stage::Granted(granted) => Ok(granted.job),
             Stage::Refused(error) => Err(error),
-            Stage::Pending(..) | Stage::Seen => panic!("{SEEN}"),
+            Stage::Pending(..) | Stage::Seen => panic!("polled again after it was ready"),
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use filch_promise::answer;
 use filch_timers::Timers;
 
 use crate::answer::{Answer, Pending};
@@ -69,7 +70,7 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     /// The answer is [`JobError::Conflict`](crate::JobError::Conflict) if a job of that id is
     /// pending that is not equal to this one.
     pub fn schedule_job(&self, job: Job<I, S>) -> Pending<R> {
-        let (reply, answer) = Answer::new();
+        let (reply, answer) = answer();
         let job = Arc::new(job);
         self.shared
             .tell(move |machine| machine.schedule(job, reply));

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use filch_parker::{AdaptiveSpinner, Spin};
+use filch_promise::answer;
 use filch_timers::Timers;
 
 use crate::alarm::Alarm;
@@ -52,7 +53,7 @@ impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
         match self.run_now(work) {
             Ok(answer) => Answer::ready(answer),
             Err(work) => {
-                let (reply, answer) = Answer::new();
+                let (reply, answer) = answer();
                 self.submit(move |machine| reply.tell(work(machine)));
                 answer
             }

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "none"))]
+mod block_on;
+#[cfg(not(target_os = "none"))]
 mod parker;
 #[cfg(not(target_os = "none"))]
 mod shared;
@@ -11,6 +13,8 @@ mod token;
 #[cfg(not(target_os = "none"))]
 mod unparker;
 
+#[cfg(not(target_os = "none"))]
+pub use block_on::{block_on, poll_until};
 #[cfg(not(target_os = "none"))]
 pub use parker::Parker;
 pub use spinner::{AdaptiveSpinner, Spin};

@@ -3,6 +3,10 @@
 
 extern crate alloc;
 
+#[cfg(not(target_os = "none"))]
+mod answer;
 mod promise;
 
+#[cfg(not(target_os = "none"))]
+pub use answer::{Answer, Reply, answer};
 pub use promise::{Prepared, Promised, Resolver, promise};

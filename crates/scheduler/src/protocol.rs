@@ -38,7 +38,7 @@ pub trait Protocol: 'static {
 macro_rules! error_by_display {
     (
         $name:ident<$($param:ident $(: $bound:ident)?),+>
-        $(, $($variant:pat => $source:ident),+ $(,)?)?
+        $(, $($variant:pat => $source:expr),+ $(,)?)?
     ) => {
         impl<$($param $(: $bound)?),+> std::fmt::Debug for $name<$($param),+> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -95,8 +95,8 @@ impl<P: Protocol> Child<P> {
     }
 
     /// A child whose processes are [async functions](Handle::spawn_with):
-    /// `Child::async_fn("clock", |inbox| async move { … })`. However such a function returns, that
-    /// is a normal end; it fails by a panic.
+    /// `Child::async_fn("clock", |inbox| async move { … })`. Whatever such a function returns, that
+    /// is a normal end; it fails [by its inbox](Inbox::fail), or by a panic.
     pub fn async_fn<C, F>(name: &str, function: C) -> Self
     where
         C: FnMut(Inbox<P>) -> F + Send + 'static,

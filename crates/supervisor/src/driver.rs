@@ -1,8 +1,7 @@
 //! The process of a supervisor: it carries the plan out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -10,14 +9,14 @@ use std::time::Instant;
 use filch_event_queue::Receiver;
 use filch_scheduler::timers::{Sleep, Timers};
 use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
+use filch_sync::hint;
 use filch_sync::panic::catch_panic;
 
-use crate::answer::Reply;
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
 use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
-use crate::mail::{Change, Mail};
+use crate::mail::{Change, Mail, Reply};
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Event};
@@ -36,7 +35,7 @@ pub(crate) struct Driver<P: Protocol> {
     sleep: Option<Sleep>,
     plan: Plan<Maker<P>>,
     /// Which process is which child.
-    lives: HashMap<Pid, (ChildId, Life)>,
+    lives: BTreeMap<Pid, (ChildId, Life)>,
     /// The supervisor above.
     above: Option<Pid>,
     /// Until it has begun.
@@ -74,10 +73,7 @@ enum Happened<P: Protocol> {
 /// What a child is told when it is asked to end.
 const REASON: &str = "its supervisor ends it";
 
-/// Carries the plan out to its end.
-///
-/// # Panics
-/// With what the [`Failure`] says, if it ends by one: that is how an async function fails.
+/// Carries the plan out to its end. If that is a [`Failure`], the process fails with it.
 pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
     driver.tell(Event::Begin);
     let outcome = loop {
@@ -106,7 +102,7 @@ impl<P: Protocol> Driver<P> {
             timers,
             sleep: None,
             plan,
-            lives: HashMap::new(),
+            lives: BTreeMap::new(),
             above,
             begun: Some(begun),
             requests: 0,
@@ -122,6 +118,10 @@ impl<P: Protocol> Driver<P> {
         }
         if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
             return Poll::Ready(Happened::Mail(mail));
+        }
+        if !self.mail.is_empty() {
+            // A push is under way, and this is polled again at once until that is done: it spins.
+            hint::spin_loop();
         }
         let Some(deadline) = self.plan.deadline() else {
             self.sleep = None;
@@ -303,10 +303,10 @@ impl<P: Protocol> Driver<P> {
         });
     }
 
-    /// The supervisor is over: says so to all that have asked, or will have.
+    /// The supervisor is over: says so to all that have asked, or are just doing so.
     fn end(mut self, outcome: Result<(), Failure>) {
         self.mail.close();
-        while let Some(mail) = self.mail.pop() {
+        while let Some(mail) = self.mail.recv() {
             match mail {
                 Mail::Stop(reply) | Mail::AwaitEnd(reply) => self.at_end.push(reply),
                 mail => mail.refuse(),
@@ -324,9 +324,19 @@ impl<P: Protocol> Driver<P> {
             let _ = scheduler.at_end(pid, move |_| reply.tell(told));
         }
         if let Err(failure) = outcome {
-            let message = failure.to_string();
-            drop(self);
-            resume_unwind(Box::new(message));
+            self.inbox.fail(failure);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Driver<P> {
+    /// Its process may have been terminated. This waits for a push that is under way, for an
+    /// instant: in the queue its reply would last as long as the handle does that waits for the
+    /// answer.
+    fn drop(&mut self) {
+        self.mail.close();
+        while let Some(mail) = self.mail.recv() {
+            mail.refuse();
         }
     }
 }

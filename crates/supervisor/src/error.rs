@@ -7,7 +7,7 @@ use crate::plan::failure::Failure;
 use crate::plan::request::ChildError;
 
 /// The supervisor has ended without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Gone;
 
 impl From<Gone> for ChildError {
@@ -28,7 +28,8 @@ pub enum SupervisorError {
     NotStarted(Box<str>),
     /// It was asked to end before all children had been started.
     Stopped,
-    /// Its process was ended from outside, and its children with it.
+    /// Its process was ended from outside, and its children with it; or it had ended before it was
+    /// asked.
     Terminated,
 }
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use filch_promise::{Answer, answer};
 use filch_scheduler::Protocol;
 
-use crate::answer::{Answer, Reply, answer};
 use crate::child::{Address, Child};
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
-use crate::mail::{Change, Mail};
+use crate::mail::{Change, Mail, Reply};
 use crate::plan::child_id::{ChildId, ChildRef};
 use crate::plan::request::ChildError;
 

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod answer;
 mod child;
 mod driver;
 mod error;
@@ -12,9 +11,9 @@ mod plan;
 mod settings;
 mod supervisor;
 
-pub use answer::Answer;
 pub use child::Child;
 pub use error::{NotAdded, SupervisorError};
+pub use filch_promise::Answer;
 pub use handle::SupervisorHandle;
 pub use info::{ChildInfo, ChildState};
 pub use plan::child_id::{ChildId, ChildRef};

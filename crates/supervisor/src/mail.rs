@@ -2,11 +2,13 @@
 
 use filch_event_queue::Sender;
 
-use crate::answer::Reply;
-use crate::error::{NotAdded, SupervisorError};
+use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
 use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::plan::request::ChildError;
+
+/// The supervisor's end of an answer. If it is dropped without one, the supervisor has ended.
+pub(crate) type Reply<T, E> = filch_promise::Reply<T, E, Gone>;
 
 /// What others have to say to a supervisor, whose children are `C`s.
 pub(crate) enum Mail<C> {

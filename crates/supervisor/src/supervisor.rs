@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use filch_event_queue::channel;
+use filch_promise::{Answer, answer};
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
-use crate::answer::{Answer, answer};
 use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};
 use crate::driver::{Begun, Driver, supervise};
 use crate::error::SupervisorError;
@@ -77,10 +77,10 @@ impl<P: Protocol> Supervisor<P> {
     ///
     /// It stays when the handle is dropped. It ends when it is asked to
     /// ([`SupervisorHandle::stop`], [`Handle::cancel`], the scheduler's shutdown), or when its
-    /// children fail too often: then its process *panics* with what [`Failure`](crate::Failure)
-    /// says, so that those who watch it, or are linked to it, are told of an end that is not
-    /// normal. The time for pauses and limits comes from `timers`. Once these are shut down, a
-    /// supervisor that needs them ends instead, and waits for no child.
+    /// children fail too often: then its process *fails* with what [`Failure`](crate::Failure)
+    /// says, as those that watch it, or are linked to it, are told. The time for pauses and limits
+    /// comes from `timers`. Once these are shut down, a supervisor that needs them ends instead,
+    /// and waits for no child.
     ///
     /// # Errors
     /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:

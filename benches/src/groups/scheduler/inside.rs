@@ -19,12 +19,12 @@ pub(super) fn scenario(effort: Effort) -> Scenario {
         .contender("rayon scope", inside::<Rayon>(waves))
 }
 
-trait Inside: Spawner {
+pub(super) trait Inside: Spawner {
     /// Spawns a task that spawns those which add 1, 2, … `count` to [`TOTAL`].
     fn spawn_inside(&self, count: u64);
 }
 
-fn inside<S: Inside>(waves: u64) -> impl FnMut() -> f64 {
+pub(super) fn inside<S: Inside>(waves: u64) -> impl FnMut() -> f64 {
     let spawner = LazyCell::new(S::new);
     move || {
         let spawner = &*spawner;

@@ -3,14 +3,12 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
+use filch_parker::poll_until;
 use filch_promise::{Prepared, Promised, Resolver, promise};
-
 use filch_sync::panic::drop_contained;
-
-use crate::api::wait::poll_until;
 
 /// A caller that waits for an answer of type `R`: what [`Handle::call`](crate::Handle::call) puts
 /// into a message. A process [answers](crate::StepOutput::answer) it, in this step or a later one.
@@ -146,13 +144,8 @@ impl<R> Answer<R> {
 
     /// Waits, until `deadline` if there is one. Blocking. What the process did before it answered,
     /// and in the rest of that step, happens before the return.
-    pub(crate) fn wait(mut self, deadline: Option<Instant>) -> Result<R, NoAnswer> {
-        let mut poll = |context: &mut Context<'_>| self.poll(context);
-        // Mostly a guest's, which has it already.
-        if let Poll::Ready(answer) = poll(&mut Context::from_waker(Waker::noop())) {
-            return answer;
-        }
-        poll_until(deadline, poll).unwrap_or(Err(NoAnswer::NotYet))
+    pub(crate) fn wait(self, deadline: Option<Instant>) -> Result<R, NoAnswer> {
+        poll_until(deadline, self.0).unwrap_or(Err(NoAnswer::NotYet))
     }
 }
 

@@ -30,5 +30,4 @@ pub(crate) mod stats;
 pub(crate) mod step_output;
 pub(crate) mod submission;
 pub(crate) mod ties;
-pub(crate) mod wait;
 pub(crate) mod when_full;

@@ -1,6 +1,7 @@
 //! How a process ends, if not well.
 
 use std::any::Any;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) type FutureOutput = InlineBox<dyn Any + Send, 3>;
 pub enum ProcessError<P: Protocol> {
     /// `step` returned this error.
     Failed(P::Error),
+    /// An async function [failed](crate::Inbox::fail) with this error.
+    FunctionFailed(Box<dyn Error + Send + Sync>),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding, and would have waited
@@ -54,7 +57,8 @@ pub enum ProcessError<P: Protocol> {
 }
 
 impl<P: Protocol> ProcessError<P> {
-    /// The process's own error, if that is how it ended.
+    /// The process's own error, if that is how it ended. (One of an async function, of any type, is
+    /// the [`source`](Error::source).)
     pub fn failure(&self) -> Option<&P::Error> {
         match self {
             Self::Failed(error) => Some(error),
@@ -66,6 +70,7 @@ impl<P: Protocol> ProcessError<P> {
     pub(crate) fn reason(&self) -> ExitReason {
         match self {
             Self::Failed(error) => ExitReason::failed(error),
+            Self::FunctionFailed(error) => ExitReason::failed(error),
             Self::Panicked(message) => ExitReason::Panicked(message.as_str().into()),
             Self::Upgrade(_) | Self::MailboxFull { .. } => ExitReason::failed(self),
             Self::WaitsForNothing => ExitReason::WaitsForNothing,
@@ -96,6 +101,7 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(error) => write!(f, "the process failed: {error}"),
+            Self::FunctionFailed(error) => write!(f, "the process failed: {error}"),
             Self::Panicked(message) => write!(f, "the process panicked: {message}"),
             Self::WaitsForNothing => f.write_str(
                 "the process waits for commands but has none outstanding: yield one before `wait`, \
@@ -117,4 +123,8 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
     }
 }
 
-error_by_display!(ProcessError<P: Protocol>, Self::Upgrade(error) => error);
+error_by_display!(
+    ProcessError<P: Protocol>,
+    Self::FunctionFailed(error) => &**error,
+    Self::Upgrade(error) => error,
+);

@@ -1,5 +1,6 @@
 //! What a step tells the scheduler.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -160,11 +161,21 @@ impl<P: Protocol> StepOutput<P> {
         self.say(Status::Pending);
     }
 
-    /// The process that has just said that it is pending waits for an event, as an idle one does.
+    /// Whether the step has said that it is [`pending`](Self::pending).
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.status, Status::Pending)
+    }
+
+    /// The process waits for an event, as an idle one does.
     pub(crate) fn pending_for_events(&mut self) {
-        if matches!(self.status, Status::Pending) {
-            self.status = Status::PendingForEvents;
-        }
+        self.say(Status::PendingForEvents);
+    }
+
+    /// The async function has ended, and failed with this error. What it returned goes.
+    #[cold]
+    pub(crate) fn function_failed(&mut self, error: Box<dyn Error + Send + Sync>) {
+        let Over = self.fail(ProcessError::FunctionFailed(error));
+        self.status = Status::Over;
     }
 
     /// The future has ended with `output`.

@@ -1,6 +1,7 @@
 //! The events of a process that is an async function.
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
@@ -38,7 +39,11 @@ struct Unread<P: Protocol> {
     awaited: bool,
     /// Whether the function has dropped its inbox.
     abandoned: bool,
+    /// What the function has failed with.
+    failure: Option<Failure>,
 }
+
+type Failure = Box<dyn Error + Send + Sync>;
 
 impl<P: Protocol> Mail<P> {
     /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
@@ -65,6 +70,11 @@ impl<P: Protocol> Mail<P> {
     /// Whether all was read, and the function waits for more.
     pub(crate) fn is_awaited(&self) -> bool {
         lock(&self.0).awaited
+    }
+
+    /// What the function has failed with, which has returned.
+    pub(crate) fn take_failure(&self) -> Option<Failure> {
+        lock(&self.0).failure.take()
     }
 }
 
@@ -96,6 +106,7 @@ impl<P: Protocol> Inbox<P> {
             waker: None,
             awaited: false,
             abandoned: false,
+            failure: None,
         }));
         Self {
             handle,
@@ -156,6 +167,38 @@ impl<P: Protocol> Inbox<P> {
         let event = lock(&self.mail.0).events.pop_front()?;
         self.count(&event);
         Some(event)
+    }
+
+    /// Has the function fail with this error, when it returns, whatever it returns then: as a step
+    /// that [returns an error](crate::Process::step). Its handle has the error itself, in
+    /// [`ProcessError::FunctionFailed`](crate::ProcessError::FunctionFailed); those that watch it,
+    /// or are linked to it, are told [`ExitReason::Failed`](crate::ExitReason::Failed), with the
+    /// error's text. Of several errors the last one counts.
+    ///
+    /// ```
+    /// # enum Any {}
+    /// # impl filch_scheduler::Protocol for Any {
+    /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # use filch_scheduler::{JoinError, ProcessError, Scheduler};
+    /// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
+    /// let parser = scheduler.spawn_with(|inbox| async move {
+    ///     if let Err(error) = "forty-two".parse::<u32>() {
+    ///         inbox.fail(error);
+    ///     }
+    /// })?;
+    /// let Err(JoinError::Process(ProcessError::FunctionFailed(error))) = parser.join() else {
+    ///     panic!("it has failed");
+    /// };
+    /// assert!(error.is::<std::num::ParseIntError>());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fail(&self, error: impl Into<Box<dyn Error + Send + Sync>>) {
+        let error = error.into();
+        let last = lock(&self.mail.0).failure.replace(error);
+        // Not under the lock: that is user code.
+        drop(last);
     }
 
     /// A message that was read leaves its room to others.

@@ -1,17 +1,17 @@
 //! The handle to a spawned future: join it, or await it.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use filch_parker::block_on;
 use filch_sync::panic::drop_contained;
 
 use crate::api::pinned::Pinned;
 use crate::api::process_error::{Exit, Outcome};
-use crate::api::wait::poll_until;
 use crate::future::join_state::JoinState;
 use crate::{JoinError, Pid, ProcessError, Protocol};
 
@@ -83,8 +83,7 @@ impl<P: Protocol, T: 'static> JoinHandle<P, T> {
             unsafe { state.ask(process) }
         } else {
             // SAFETY: this is the handle.
-            let exit = poll_until(None, |context| unsafe { state.poll(process, context) });
-            exit.unwrap_or_else(|| unreachable!("there is no deadline"))
+            block_on(poll_fn(|context| unsafe { state.poll(process, context) }))
         };
         output(exit).map_err(JoinError::Process)
     }

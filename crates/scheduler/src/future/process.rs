@@ -83,8 +83,12 @@ where
             context.handle().give_room(context.pid(), messages);
         }
         self.future.step(context, events, out)?;
-        if self.mail.is_awaited() {
-            out.pending_for_events();
+        if out.is_pending() {
+            if self.mail.is_awaited() {
+                out.pending_for_events();
+            }
+        } else if let Some(error) = self.mail.take_failure() {
+            out.function_failed(error);
         }
         Ok(())
     }

@@ -1,10 +1,14 @@
 //! Processes that are async functions, with an inbox.
 
-use std::sync::mpsc;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
-use filch_scheduler::{Activity, Event, JoinError, ProcessError, SpawnError, Undelivered};
+use filch_scheduler::{
+    Activity, Event, ExitReason, JoinError, ProcessError, SpawnError, Undelivered,
+};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, fake};
@@ -296,4 +300,86 @@ fn after_the_shutdown_the_function_comes_back() {
     };
     let pid = handle.submit(waiting(), "run", 0);
     assert!(pid.is_err());
+}
+
+/// What a function fails with.
+#[derive(Debug, PartialEq, Eq)]
+struct OutOf(&'static str);
+
+impl fmt::Display for OutOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "out of {}", self.0)
+    }
+}
+
+impl Error for OutOf {}
+
+#[test]
+fn a_function_that_fails_tells_its_handle_what_and_others_why() {
+    let scheduler = scheduler(1);
+    let watcher = scheduler.spawn_with(|mut inbox| async move { inbox.next().await });
+    let watcher = watcher.unwrap();
+    let linked = scheduler.submit(waiting(), "run", 0).unwrap();
+    let output = Arc::new(());
+    let returned = Arc::clone(&output);
+    let failing = scheduler
+        .submission_with(|inbox| async move {
+            inbox.fail("the last one counts");
+            inbox.fail(OutOf("paper"));
+            returned
+        })
+        .monitored_by(watcher.pid())
+        .linked_to(linked.pid())
+        .spawn()
+        .unwrap();
+    let pid = failing.pid();
+    let error = failing.join().unwrap_err();
+    assert_eq!(error.to_string(), "the process failed: out of paper");
+    let JoinError::Process(error) = error else {
+        panic!("{error}");
+    };
+    let source = error.source().and_then(|error| error.downcast_ref());
+    assert_eq!(source, Some(&OutOf("paper")));
+    assert_eq!(
+        Arc::strong_count(&output),
+        1,
+        "what it has returned is dropped"
+    );
+    let reason = ExitReason::Failed("out of paper".into());
+    let Ok(Event::Down(down)) = watcher.join() else {
+        panic!("it watches");
+    };
+    assert_eq!((down.pid, &down.reason), (pid, &reason));
+    let Err(JoinError::Process(ProcessError::Linked {
+        origin,
+        reason: why,
+    })) = linked.join()
+    else {
+        panic!("it is linked");
+    };
+    assert_eq!((origin, &*why), (pid, &reason));
+    let failed: u64 = scheduler
+        .stats()
+        .workers
+        .iter()
+        .map(|worker| worker.failed)
+        .sum();
+    assert_eq!(failed, 2);
+}
+
+#[test]
+fn a_function_fails_when_it_returns_and_not_before() {
+    let scheduler = scheduler(1);
+    let failing = scheduler.spawn_with(|mut inbox| async move {
+        inbox.fail(OutOf("ink"));
+        inbox.next().await
+    });
+    let failing = failing.unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    assert!(!failing.has_ended());
+    failing.abort();
+    assert!(matches!(
+        failing.join(),
+        Err(JoinError::Process(ProcessError::Terminated))
+    ));
 }

@@ -261,15 +261,15 @@ impl<M> Plan<M> {
     /// A child that has no process begins anew with its group, or waits for that.
     fn begin_anew(&mut self, id: ChildId, purpose: Purpose) {
         self.children.set(id, State::Ended);
-        let mut group = self.children.last_first(self.rules.strategy.group(id));
-        let to_start = match purpose {
-            Purpose::Pause(..) => Vec::new(),
-            _ => group.clone(),
-        };
-        group.retain(|&other| other != id);
-        group.reverse();
+        let mut to_start = self.children.last_first(self.rules.strategy.group(id));
+        // Mostly that is nobody, and costs nothing.
+        let others = to_start.iter().rev().copied();
+        let to_end = others.filter(|&other| other != id).collect();
+        if let Purpose::Pause(..) = purpose {
+            to_start.clear();
+        }
         self.job = Some(Job {
-            to_end: group,
+            to_end,
             to_start,
             purpose,
         });

@@ -45,12 +45,11 @@ fn one_failure_too_many_ends_all() {
     let Event::Down(down) = watcher.join().unwrap() else {
         panic!("it watches the supervisor");
     };
-    assert!(!down.reason.is_normal(), "{}", down.reason);
-    assert!(
-        down.reason
-            .to_string()
-            .contains("failed too often, the last one was `b`")
-    );
+    let ExitReason::Failed(why) = down.reason else {
+        panic!("{}", down.reason);
+    };
+    let failure = too_many("b", ExitReason::Failed("broken".into()));
+    assert_eq!(*why, *failure.to_string());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod monitors;
 mod services;
 mod shutdown;
 mod standstill;
+mod supervisors;
 mod terminate;
 
 use std::time::Duration;

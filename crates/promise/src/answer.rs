@@ -1,0 +1,122 @@
+//! An answer, which comes whatever becomes of the end that gives it.
+
+use core::fmt;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use filch_parker::block_on;
+use filch_sync::panic::catch_panic;
+
+use crate::promise::{Promised, Resolver, promise};
+
+/// An answer, or why there is none: await it in a task, or [wait](Self::wait) for it in a thread.
+///
+/// What was asked for happens whether or not the answer is awaited. Dropping it loses the answer
+/// alone.
+#[must_use = "what was asked for may have been refused"]
+pub struct Answer<T, E>(Inner<Result<T, E>>);
+
+enum Inner<T> {
+    /// It was there when the call returned. `None` once it was seen.
+    Ready(Option<T>),
+    /// It comes, or has come, from the other end.
+    Promised(Promised<T>),
+}
+
+/// The end that gives the answer. If it is dropped without one, the answer is `G::default()`: that
+/// this end is gone.
+#[must_use = "dropping it says that nobody answers"]
+pub struct Reply<T, E: From<G>, G: Default> {
+    resolver: Option<Resolver<Result<T, E>>>,
+    gone: PhantomData<fn() -> G>,
+}
+
+/// The two ends of an answer.
+pub fn answer<T, E: From<G>, G: Default>() -> (Reply<T, E, G>, Answer<T, E>) {
+    let (resolver, promised) = promise();
+    let reply = Reply {
+        resolver: Some(resolver),
+        gone: PhantomData,
+    };
+    (reply, Answer(Inner::Promised(promised)))
+}
+
+impl<T, E> Answer<T, E> {
+    /// One that is there.
+    pub const fn ready(answer: Result<T, E>) -> Self {
+        Self(Inner::Ready(Some(answer)))
+    }
+
+    /// Whether it is there. Wait-free.
+    pub fn is_ready(&self) -> bool {
+        match &self.0 {
+            Inner::Ready(_) => true,
+            Inner::Promised(promised) => promised.is_resolved(),
+        }
+    }
+
+    /// Waits for it. Blocking: not for a waker that the other end calls, nor for a thread that the
+    /// other end needs.
+    ///
+    /// # Errors
+    /// What the call that asked for it says.
+    pub fn wait(self) -> Result<T, E> {
+        block_on(self)
+    }
+}
+
+// What is ready is not pinned: no reference to it is ever given out.
+impl<T, E> Unpin for Answer<T, E> {}
+
+impl<T, E> Future for Answer<T, E> {
+    type Output = Result<T, E>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Inner::Ready(answer) => match answer.take() {
+                Some(answer) => Poll::Ready(answer),
+                None => panic!("polled again after it was ready"),
+            },
+            Inner::Promised(promised) => Pin::new(promised).poll(context),
+        }
+    }
+}
+
+impl<T, E: From<G>, G: Default> Reply<T, E, G> {
+    /// Gives the answer. What the caller did before happens before the poll that returns it. A
+    /// panic of the waker ends here. Wait-free, except for what the waker does.
+    pub fn tell(mut self, answer: Result<T, E>) {
+        self.resolve(answer);
+    }
+
+    fn resolve(&mut self, answer: Result<T, E>) {
+        if let Some(resolver) = self.resolver.take() {
+            // The promise has its value before it wakes. The message of the panic is lost.
+            let _ = catch_panic(|| resolver.resolve(answer));
+        }
+    }
+}
+
+impl<T, E: From<G>, G: Default> Drop for Reply<T, E, G> {
+    fn drop(&mut self) {
+        self.resolve(Err(G::default().into()));
+    }
+}
+
+impl<T, E> fmt::Debug for Answer<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("ready", &self.is_ready())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T, E: From<G>, G: Default> fmt::Debug for Reply<T, E, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").finish_non_exhaustive()
+    }
+}
