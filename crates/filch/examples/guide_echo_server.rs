@@ -200,8 +200,7 @@ fn start_server(
         let (socket, server) = (Arc::clone(&socket), above.clone());
         scheduler.submission(Listener { socket, server }, "listen", ())
     });
-    let started = server.start_child(listener).wait();
-    started.map_err(|refused| refused.error)?;
+    server.start_child(listener).wait()?;
     Ok((server, address))
 }
 

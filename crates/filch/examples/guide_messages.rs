@@ -1,8 +1,9 @@
-//! Messages and back-pressure: a bounded mailbox, the message that comes back, and a group.
+//! Messages and back-pressure: a bounded mailbox, what becomes of one message too many, and a
+//! group.
 
 use std::error::Error;
 
-use filch::scheduler::{Event, Pid, Process, Protocol, Scheduler, Undelivered, from_fn};
+use filch::scheduler::{Event, Pid, Process, Protocol, Scheduler, Undelivered, WhenFull, from_fn};
 
 // ANCHOR: protocol
 enum Numbers {}
@@ -57,6 +58,30 @@ fn sender(to: Pid) -> impl Process<Numbers> {
 }
 // ANCHOR_END: sender
 
+// ANCHOR: patient
+/// Sends ten numbers, each as soon as there is room.
+fn patient(to: Pid) -> impl Process<Numbers> {
+    let mut unsent = 0..10;
+    from_fn::<Numbers, _>(move |_context, events, out| {
+        for event in events {
+            if let Event::Completed { result, .. } = event {
+                result.map_err(|error| error.to_string())?;
+            }
+        }
+        let Some(number) = unsent.next() else {
+            out.done(Vec::new());
+            return Ok(());
+        };
+        // If the receiver ends before, the number comes back.
+        out.send_when_room(number, to, number, |sent| {
+            sent.map_err(|error| error.to_string())
+        });
+        out.wait();
+        Ok(())
+    })
+}
+// ANCHOR_END: patient
+
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     // ANCHOR: bounded
     // With one worker, nobody reads while the sender sends: so four numbers find room.
@@ -72,6 +97,32 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     scheduler.cancel(receiver.pid(), "that is all")?;
     assert_eq!(receiver.join()?, (0..10).collect::<Vec<_>>());
     // ANCHOR_END: bounded
+
+    // ANCHOR: waiting
+    let receiver = scheduler
+        .submission(collector(), "run", ())
+        .mailbox(4)
+        .submit()?;
+    scheduler.execute(patient(receiver.pid()), "run", ())?;
+    scheduler.cancel(receiver.pid(), "that is all")?;
+    assert_eq!(receiver.join()?, (0..10).collect::<Vec<_>>());
+    // ANCHOR_END: waiting
+
+    // ANCHOR: latest
+    let receiver = scheduler
+        .submission(collector(), "run", ())
+        .mailbox_with(4, WhenFull::DropOldest)
+        .submit()?;
+    // In one step: with one worker, nobody reads meanwhile.
+    let to = receiver.pid();
+    let hasty = scheduler.spawn_with(move |inbox| async move {
+        (0..10).try_for_each(|number| inbox.send(to, number))
+    });
+    hasty?.join()??;
+    scheduler.cancel(to, "that is all")?;
+    assert_eq!(receiver.join()?, [6, 7, 8, 9]);
+    assert_eq!(scheduler.stats().dropped, 6);
+    // ANCHOR_END: latest
 
     // ANCHOR: group
     let mut listeners = Vec::new();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use filch_event_queue::Receiver;
 use filch_scheduler::timers::{Sleep, Timers};
-use filch_scheduler::{Event as Told, ExitReason, Inbox, Pid, Protocol};
+use filch_scheduler::{Event as Told, ExitReason, HandedBack, Inbox, Pid, Protocol};
 use filch_sync::hint;
 use filch_sync::panic::catch_panic;
 
@@ -358,7 +358,7 @@ impl<P: Protocol> Requested<P> {
         match self {
             Self::Start(reply) => reply.tell(answer.map_err(|refused| NotAdded {
                 error: refused.error,
-                child: refused.spec.map(Child),
+                child: refused.spec.map(Child).map(HandedBack::new),
             })),
             Self::Change(reply) => reply.tell(answer.map_err(|refused| refused.error)),
         }

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use filch_scheduler::HandedBack;
+
 use crate::plan::failure::Failure;
 use crate::plan::request::ChildError;
 
@@ -65,7 +67,7 @@ pub struct NotAdded<C> {
     /// Why.
     pub error: ChildError,
     /// The child.
-    pub child: Option<C>,
+    pub child: Option<HandedBack<C>>,
 }
 
 impl<C> From<Gone> for NotAdded<C> {

@@ -1,6 +1,7 @@
 //! What others have to say to a supervisor: requests, and what its children report.
 
 use filch_event_queue::Sender;
+use filch_scheduler::HandedBack;
 
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
@@ -45,7 +46,7 @@ impl<C> Mail<C> {
     pub(crate) fn refuse(self) {
         if let Self::Start(child, reply) = self {
             let error = ChildError::Stopping;
-            let child = Some(child);
+            let child = Some(HandedBack::new(child));
             reply.tell(Err(NotAdded { error, child }));
         }
     }

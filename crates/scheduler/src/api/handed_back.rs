@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct HandedBack<T>(Mutex<T>);
 
 impl<T> HandedBack<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// For errors of one's own.
+    pub fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }
 

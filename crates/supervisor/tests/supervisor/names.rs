@@ -64,7 +64,11 @@ fn a_name_that_another_process_has() {
         matches!(&refused.error, ChildError::NotStarted(_)),
         "{refused}"
     );
-    assert_eq!(refused.child.unwrap().name(), Some("a"), "it comes back");
+    assert_eq!(
+        refused.child.unwrap().into_inner().name(),
+        Some("a"),
+        "it comes back"
+    );
     stage.expect_no_more();
     one.stop().wait().unwrap();
     other.start_child(stage.child("a")).wait().unwrap();

@@ -58,7 +58,10 @@ fn a_child_that_is_not_added_comes_back() {
     assert_eq!(taken.error, ChildError::NameTaken);
     supervisor.end_child("a").wait().unwrap();
     supervisor.delete_child("a").wait().unwrap();
-    supervisor.start_child(taken.child.unwrap()).wait().unwrap();
+    supervisor
+        .start_child(taken.child.unwrap().into_inner())
+        .wait()
+        .unwrap();
     stage.expect(["-a: done", "+a"]);
 
     let unwilling = stage.unwilling("b", 0);
@@ -70,7 +73,7 @@ fn a_child_that_is_not_added_comes_back() {
     assert_eq!(names(&supervisor.children().wait().unwrap()), ["a"]);
     // Its second life wants to.
     supervisor
-        .start_child(refused.child.unwrap())
+        .start_child(refused.child.unwrap().into_inner())
         .wait()
         .unwrap();
     stage.expect(["+b"]);
@@ -78,7 +81,7 @@ fn a_child_that_is_not_added_comes_back() {
     supervisor.stop().wait().unwrap();
     let refused = supervisor.start_child(stage.child("c")).wait().unwrap_err();
     assert_eq!(refused.error, ChildError::Stopping);
-    assert_eq!(refused.child.unwrap().name(), Some("c"));
+    assert_eq!(refused.child.unwrap().into_inner().name(), Some("c"));
 }
 
 /// One thing after another: what is asked while a child ends is done after that; only the end of
@@ -102,7 +105,7 @@ fn requests_wait_for_each_other() {
     assert_eq!(waits.wait(), Err(ChildError::Stopping));
     let refused = added.wait().unwrap_err();
     assert_eq!(refused.error, ChildError::Stopping);
-    assert_eq!(refused.child.unwrap().name(), Some("c"));
+    assert_eq!(refused.child.unwrap().into_inner().name(), Some("c"));
     stage.order("b", Order::Finish);
     stage.expect(["-b: done", "-a: done"]);
     stopped.wait().unwrap();
