@@ -151,8 +151,14 @@ impl MailboxLimit {
         self.limit.fetch_and(!END, Ordering::Relaxed) & END != 0
     }
 
-    /// The place where the messages lie, if that is elsewhere. For a thread that holds a pin.
+    /// Whether there is a number: a limit, or a place elsewhere. For a thread that holds a pin.
     #[inline]
+    pub fn has_number(&self) -> bool {
+        // ORDERING: Relaxed: as in `elsewhere`.
+        self.limit.load(Ordering::Relaxed) < CLOSED
+    }
+
+    /// The place where the messages lie, if that is elsewhere. For a thread that holds a pin.
     pub fn elsewhere(&self) -> Option<u32> {
         // ORDERING: Relaxed: it does not change while the caller holds its pin.
         let word = self.limit.load(Ordering::Relaxed);

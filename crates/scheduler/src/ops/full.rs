@@ -102,6 +102,14 @@ impl<P: Protocol> Handle<P> {
     /// caller has its pin still.
     #[inline]
     pub(crate) fn drop_latest(&self, slot: &Slot<P>) {
+        if slot.mailbox.has_number() {
+            self.close_latest(slot);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_latest(&self, slot: &Slot<P>) {
         if let Some(place) = slot.mailbox.elsewhere() {
             self.shared.latest.close(place);
         }

@@ -180,7 +180,7 @@ fn a_child_is_added_during_the_end() {
                 Ok(_) => assert!(has_lived),
                 Err(refused) => {
                     assert_eq!(refused.error, ChildError::Stopping);
-                    let back = refused.child.expect("it comes back");
+                    let back = refused.child.expect("it comes back").into_inner();
                     assert_eq!((back.name(), has_lived), (Some(name), false));
                 }
             }
