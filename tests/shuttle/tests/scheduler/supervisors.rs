@@ -10,8 +10,7 @@ use filch_scheduler::{
     Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Scheduler, StepOutput,
 };
 use filch_supervisor::{
-    Child, ChildError, ChildState, Shutdown, Strategy, Supervisor, SupervisorError,
-    SupervisorHandle,
+    Child, ChildError, ChildState, Shutdown, Strategy, Supervisor, SupervisorHandle,
 };
 
 /// Fails at a message, and is done when it is asked to end.
