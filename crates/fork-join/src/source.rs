@@ -49,10 +49,9 @@ impl Source for Jobs {
         !self.shared.has_work()
     }
 
-    fn nudged(&self) {
-        if current::has_worker() {
-            current::with_worker(&self.shared, Worker::run_only_own);
-        }
+    fn nudged(&self) -> bool {
+        let run = || current::with_worker(&self.shared, Worker::run_one_for_this_thread);
+        current::has_worker() && run() == Some(true)
     }
 
     fn hurry(&self) {

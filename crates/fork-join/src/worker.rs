@@ -213,13 +213,12 @@ impl Worker {
         job.map(Found::from)
     }
 
-    /// The thread is about to wait. If there may be jobs for it alone, it runs them, and before
-    /// them what it has spawned: another thread may be on its way to that, and not have come yet.
+    /// The thread is about to wait. If there may be jobs for it alone, it runs one, and before
+    /// those what it has spawned: another thread may be on its way to that, and not have come yet.
+    /// Whether there was one.
     #[inline(never)]
-    pub(crate) fn run_only_own(&self) {
-        if self.may_have_only_own() {
-            while self.run(self.find_own()) {}
-        }
+    pub(crate) fn run_one_for_this_thread(&self) -> bool {
+        self.may_have_only_own() && self.run(self.find_own())
     }
 
     /// The thread exits: runs what only it will run, and what it has spawned, which others might

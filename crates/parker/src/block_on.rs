@@ -8,9 +8,13 @@ use std::time::Instant;
 
 use crate::parker::Parker;
 
-/// Polls the future on this thread, which sleeps between two polls. Blocking.
+/// Polls the future on this thread, which sleeps until its waker was used before it polls again.
+/// Blocking. (It polls twice before it sleeps, at first with a waker that does nothing.)
 ///
 /// What came before the waker was used happens before the next poll.
+///
+/// # Panics
+/// If the future does.
 ///
 /// ```
 /// assert_eq!(filch_parker::block_on(async { 6 * 7 }), 42);

@@ -136,11 +136,20 @@ impl MailboxLimit {
         Err(MailboxError::Full(limit as usize, Excess::of(word)))
     }
 
-    /// Counts a message beyond the limit, whose sender waits until it is delivered. The caller
-    /// holds a pin, and was told that the mailbox is full.
+    /// Counts a message beyond the limit, whose sender waits until it is [admitted](Self::admits).
+    /// The caller holds a pin, was told that the mailbox is full, and wakes the process when the
+    /// message is in the queue.
     pub fn exceed(&self) {
         // ORDERING: Relaxed: as in `reserve`.
         self.undelivered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether there are more messages than the limit: then senders wait. Only if it
+    /// [counts](Self::counts) them.
+    pub fn is_exceeded(&self) -> bool {
+        // ORDERING: Relaxed, both: a worker that does not see this yet is woken behind it.
+        let undelivered = self.undelivered.load(Ordering::Relaxed);
+        undelivered > self.limit.load(Ordering::Relaxed) & NUMBER
     }
 
     /// The process is to end, as the mailbox is full: `true` for one of those who say so. From then
@@ -173,7 +182,7 @@ impl MailboxLimit {
     }
 
     /// Whether messages are counted, by [`reserve`](Self::reserve) and
-    /// [`deliver`](Self::deliver). For the worker that has the process.
+    /// [`deliver`](Self::deliver). Without a pin a hint, as [`is_limited`](Self::is_limited).
     #[inline]
     pub fn counts(&self) -> bool {
         // ORDERING: Relaxed: as in `is_limited`.
@@ -198,8 +207,9 @@ impl MailboxLimit {
         before > self.limit.load(Ordering::Relaxed) & NUMBER
     }
 
-    /// Whether there is room by now for the oldest of so many messages [beyond](Self::exceed) the
-    /// limit, or it has been delivered. For the worker that has the process, and has found them.
+    /// Whether the oldest of so many messages that [exceed](Self::exceed) the limit has been
+    /// delivered, or has room by now; then its sender waits no more. For the worker that has the
+    /// process, and has taken so many out of the queue: all that were there, or it will be woken.
     pub fn admits(&self, late: usize) -> bool {
         // ORDERING: Relaxed, both: see `deliver`.
         let limit = self.limit.load(Ordering::Relaxed) & NUMBER;
@@ -299,12 +309,12 @@ mod tests {
         mailbox.exceed();
         mailbox.exceed();
         assert_eq!(mailbox.undelivered(), Some(3));
-        assert!(!mailbox.admits(2));
+        assert!(mailbox.is_exceeded() && !mailbox.admits(2));
         assert!(mailbox.deliver(1), "there were more than one");
         assert!(mailbox.admits(2) && !mailbox.admits(1));
-        assert!(mailbox.deliver(1));
+        assert!(mailbox.is_exceeded() && mailbox.deliver(1));
         assert_eq!(mailbox.reserve(), Err(MailboxError::Full(1, REFUSE)));
-        assert!(mailbox.admits(1));
+        assert!(mailbox.admits(1) && !mailbox.is_exceeded());
         assert!(!mailbox.deliver(1));
         assert_eq!(mailbox.reserve(), Ok(()));
     }

@@ -43,12 +43,13 @@ impl Source for Tells {
         true
     }
 
-    fn nudged(&self) {
+    fn nudged(&self) -> bool {
         self.nudges.send(NUMBER.get()).unwrap();
         if self.to_panic.load(Ordering::Relaxed) > 0 {
             self.to_panic.fetch_sub(1, Ordering::Relaxed);
             panic!("contained");
         }
+        false
     }
 }
 

@@ -103,7 +103,9 @@ impl<T, E: From<G>, G: Default> Reply<T, E, G> {
 
 impl<T, E: From<G>, G: Default> Drop for Reply<T, E, G> {
     fn drop(&mut self) {
-        self.resolve(Err(G::default().into()));
+        if self.resolver.is_some() {
+            self.resolve(Err(G::default().into()));
+        }
     }
 }
 

@@ -97,9 +97,13 @@ pub trait Source: Any + Send + Sync {
     fn is_empty(&self) -> bool;
 
     /// The calling thread of the pool is about to wait, and has no processor in hand; perhaps it
-    /// was [nudged](crate::Processors::nudge_threads). The default does nothing. A panic is
-    /// contained, and lost.
-    fn nudged(&self) {}
+    /// was [nudged](crate::Processors::nudge_threads). Whether there is more of that to do: if so,
+    /// this is called again, unless the thread is to go on with a processor. It should not block:
+    /// the thread may have been chosen meanwhile for other work, which waits for it. The default
+    /// does nothing. A panic is contained, and lost.
+    fn nudged(&self) -> bool {
+        false
+    }
 
     /// Some threads have been in the same task or piece for long, while others wait: each that
     /// runs a piece, or calls the source in the middle of a task, should soon ask
@@ -118,8 +122,8 @@ impl<S: Source> Source for Arc<S> {
         (**self).is_empty()
     }
 
-    fn nudged(&self) {
-        (**self).nudged();
+    fn nudged(&self) -> bool {
+        (**self).nudged()
     }
 
     fn hurry(&self) {
@@ -202,9 +206,9 @@ impl AttachedSource {
         source.downcast_ref()
     }
 
-    /// A thread of the pool is about to wait.
-    pub(crate) fn nudged(&self) {
-        self.tell(Source::nudged);
+    /// A thread of the pool is about to wait. Whether it should not yet.
+    pub(crate) fn nudged(&self) -> bool {
+        self.tell(Source::nudged).unwrap_or(false)
     }
 
     /// Threads that run its pieces should ask whether they are to make way.
@@ -212,12 +216,10 @@ impl AttachedSource {
         self.tell(Source::hurry);
     }
 
-    fn tell(&self, tell: impl FnOnce(&dyn Source)) {
-        if let Some(source) = self.0.get()
-            && let Err(payload) = catch_unwind(AssertUnwindSafe(|| tell(&**source)))
-        {
-            discard(payload);
-        }
+    fn tell<R>(&self, tell: impl FnOnce(&dyn Source) -> R) -> Option<R> {
+        let source = self.0.get()?;
+        let told = catch_unwind(AssertUnwindSafe(|| tell(&**source)));
+        told.map_err(discard).ok()
     }
 
     /// A piece, if there is one. The calling thread has its permit in hand: what the source calls

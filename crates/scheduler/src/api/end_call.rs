@@ -81,6 +81,11 @@ impl EndCalls {
         self.0.push(call);
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The process has ended.
     pub(crate) fn run(self, reason: &ExitReason) {
         for call in self.0 {

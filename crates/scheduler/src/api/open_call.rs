@@ -5,6 +5,10 @@ use crate::{CommandError, Event, Pid, Protocol, SendError};
 /// A call that a [step](crate::StepOutput::call) has yielded, and that nobody has made. Answer or
 /// drop the [`Caller`](crate::Caller) in the message, and the [`reply`](Self::reply) is the event
 /// that the process is told of it with.
+///
+/// Or a message that is [sent when there is room](crate::StepOutput::send_when_room). It has no
+/// caller: it is [over](CallReply::over), and sent, when the test says so, or
+/// [refused](CallReply::refused).
 pub struct OpenCall<P: Protocol> {
     /// The tag that the completion has.
     pub tag: u64,

@@ -102,13 +102,6 @@ pub enum Undelivered {
     Unsendable,
 }
 
-impl<P: Protocol> SendError<P> {
-    /// Whether there was no room for the message.
-    pub(crate) fn is_full(&self) -> bool {
-        matches!(self.reason, Undelivered::Full { .. })
-    }
-}
-
 impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (to, at) = (self.to, self.to.node().0);

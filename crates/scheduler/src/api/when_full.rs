@@ -16,8 +16,9 @@ pub enum WhenFull {
     /// It is dropped, and the sender is told that it was sent.
     DropNewest,
     /// It takes the place of the oldest one, which is dropped. These mailboxes have a lock: each
-    /// sender takes it for some instructions, and so does a worker that takes the messages out, all
-    /// at once.
+    /// sender takes it for some instructions, and so does a worker that takes the messages out: all
+    /// at once, so a step may be given more than [it should](crate::Builder::events_per_step). What
+    /// a worker has taken counts no more, except with an async function that has not read it.
     DropOldest,
     /// It comes back as with `Refuse`, and the process ends with
     /// [`ProcessError::MailboxFull`](crate::ProcessError::MailboxFull).

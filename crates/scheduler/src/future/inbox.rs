@@ -146,6 +146,10 @@ impl<P: Protocol> Inbox<P> {
 
     /// The next event, if it has come. See [`next`](Self::next).
     pub fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+        let slot = self.handle.table().slot(self.pid.slot());
+        let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(slot);
+        // Not under the lock: another's waker is user code.
+        let waker = (!is_own).then(|| context.waker().clone());
         let mut unread = lock(&self.mail.0);
         if let Some(event) = unread.events.pop_front() {
             drop(unread);
@@ -153,9 +157,6 @@ impl<P: Protocol> Inbox<P> {
             return Poll::Ready(event);
         }
         unread.awaited = true;
-        let slot = self.handle.table().slot(self.pid.slot());
-        let is_own = WakerId::of(context.waker()) == WakerId::of_future_in(slot);
-        let waker = (!is_own).then(|| context.waker().clone());
         let old = mem::replace(&mut unread.waker, waker);
         drop(unread);
         drop(old);
@@ -219,8 +220,9 @@ impl<P: Protocol> Handle<P> {
             && let Some(process) = table.pin(pid)
             && process.slot().mailbox.deliver(messages as u32)
         {
-            // A sender may wait for that, and be told in a turn.
-            self.wake(process.slot(), Reason::Message);
+            // A sender may wait for that, and is told in a turn. (By now the process may be another
+            // than an async function, and wait for commands.)
+            self.wake(process.slot(), Reason::Cancel);
         }
     }
 }

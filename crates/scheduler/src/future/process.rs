@@ -79,8 +79,10 @@ where
         }
         if events.len() > 0 {
             // Nobody reads these any more.
-            let messages = events.by_ref().filter(is_message).count();
+            let events: Vec<_> = events.by_ref().collect();
+            let messages = events.iter().filter(|event| is_message(event)).count();
             context.handle().give_room(context.pid(), messages);
+            drop_all_contained(events);
         }
         self.future.step(context, events, out)?;
         if out.is_pending() {

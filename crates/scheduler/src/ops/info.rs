@@ -26,14 +26,19 @@ impl<P: Protocol> Handle<P> {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
         info.names = self.shared.names.of(pid.slot());
-        if let Some(place) = slot.mailbox.elsewhere() {
-            info.undelivered = Some(self.shared.latest.at(place).len() as u32);
-        }
+        self.count_latest(slot, &mut info);
         let journal = self.shared.journal.as_ref();
         info.details = journal
             .and_then(|journal| journal.details(pid))
             .map(Box::new);
         info
+    }
+
+    /// Of a mailbox that keeps the latest messages, how many there are.
+    fn count_latest(&self, slot: &Slot<P>, info: &mut ProcessInfo) {
+        if let Some(place) = slot.mailbox.elsewhere() {
+            info.undelivered = Some(self.shared.latest.at(place).len() as u32);
+        }
     }
 
     /// How many processes live, and the `most` of them that have the most to do: those with the
@@ -49,7 +54,9 @@ impl<P: Protocol> Handle<P> {
         };
         for process in self.table().iter() {
             live += 1;
-            busiest.push(process.info());
+            let mut info = process.info();
+            self.count_latest(process.slot(), &mut info);
+            busiest.push(info);
             if busiest.len() > 2 * most {
                 keep(&mut busiest);
             }

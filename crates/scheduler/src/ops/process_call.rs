@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use filch_sync::panic::drop_contained;
 use filch_sync::{Mutex, lock};
 use filch_timers::TimerGuard;
 
@@ -21,7 +22,7 @@ impl<P: Protocol> StepOutput<P> {
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
     /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
-    /// with that message.
+    /// with that message. If `message` panics, nobody is called, and the call is abandoned.
     ///
     /// ```
     /// # use filch_scheduler::{Caller, Event, Protocol, Scheduler, from_fn};
@@ -147,9 +148,10 @@ where
             completion,
             reply,
             limit,
-            answer: _,
+            answer: unwanted,
         } = self
         {
+            drop_contained(unwanted);
             drop(limit);
             completion.answer_by(|| reply(result));
         }
@@ -225,11 +227,12 @@ where
     L: Send,
 {
     fn put(&self, given: R) {
-        // If the deadline has come, nobody wants it.
         let mut given = Some(given);
         if let Call::Waits { answer, .. } = &mut *lock(&self.0) {
             *answer = given.take();
         }
+        // If the deadline has come, nobody wants it: its destructor is user code.
+        drop_contained(given);
     }
 
     fn abandon(&self) {

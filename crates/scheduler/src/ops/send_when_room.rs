@@ -9,7 +9,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use filch_process_state::Reason;
 use filch_promise::{Promised, promise};
 use filch_sync::{Mutex, lock};
 
@@ -18,19 +17,26 @@ use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
 use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
 use crate::table::item::{Item, Signal};
 use crate::table::late::{Late, TellSender};
-use crate::{CommandError, Handle, Pid, Protocol, SendError, StepOutput};
+use crate::{CommandError, Handle, Pid, Protocol, SendError, StepOutput, Undelivered};
 
 impl<P: Protocol> Handle<P> {
     /// Sends the process `to` a message here and now. If its [mailbox](crate::Submission::mailbox)
-    /// is full, the message waits in its place, whatever the mailbox [says](crate::WhenFull), and
-    /// the future is ready when a worker has taken it for the process. For futures and
+    /// is full, the message waits in its place, whatever the mailbox [says](crate::WhenFull). The
+    /// future is ready when a step is given the message, or an async function reads it, or as soon
+    /// as there is room for it. For futures and
     /// [async functions](Self::spawn_with), or threads that have an executor of their own; a
     /// process yields it [as a command](StepOutput::send_when_room).
     ///
-    /// If the future is dropped, the message goes on waiting.
+    /// Its output is what [`send`](Self::send) returns: an error, with the message, if the process
+    /// has ended, or ends before a worker comes to the message. `Ok` means no more than there. If
+    /// the future is dropped, the message goes on waiting. There is no waiting for room on another
+    /// node, nor for the [backlog](Undelivered::Backlog) on the way there: the message comes back.
+    ///
+    /// An async function that awaits this for its own full mailbox waits for ever, and so do two
+    /// that await room in each other's, and nothing else.
     pub fn send_when_room(&self, to: Pid, message: P::Message) -> Sending<P> {
         Sending(match self.send_patiently(to, message) {
-            Err(error) if error.is_full() => {
+            Err(error) if self.may_wait(&error) => {
                 let (resolver, sent) = promise();
                 self.send_late(to, error.message, Box::new(|sent| resolver.resolve(sent)));
                 Sent::Later(sent)
@@ -58,10 +64,17 @@ impl<P: Protocol> Handle<P> {
         };
         let slot = process.slot();
         slot.mailbox.exceed();
-        let late = Item::Signal(Signal::Late(Box::new(late)));
-        if slot.events.push(late).is_ok() {
-            self.wake(slot, Reason::Message);
+        let late = Signal::Late(Box::new(late));
+        let reason = late.wakes();
+        if slot.events.push(Item::Signal(late)).is_ok() {
+            self.wake(slot, reason);
         }
+    }
+
+    /// Whether the message waits, instead of coming back: not for room on another node.
+    fn may_wait(&self, error: &SendError<P>) -> bool {
+        let is_full = matches!(error.reason, Undelivered::Full { .. });
+        is_full && error.to.node() == self.table().node()
     }
 }
 
@@ -72,8 +85,8 @@ impl<P: Protocol> StepOutput<P> {
     /// a process that says [`wait`](Self::wait) is not run before.
     ///
     /// The message has its place in the order of all that is sent to `to` from the end of the step
-    /// on. It has room when a worker takes it for the process; if that ends before, it comes back.
-    /// One to the process itself is not waited for, and refused if there is no room. Two processes
+    /// on. What `reply` gets, and when, is said at [`Handle::send_when_room`]. A message to the
+    /// process itself is not waited for, and refused if there is no room. Two processes
     /// that wait for room in each other's mailboxes, and for nothing else, wait for ever: a
     /// [journal](crate::Builder::journal) shows that.
     ///
@@ -146,13 +159,8 @@ where
                 return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
             }
         };
-        let is_own = to == completion.pid();
-        let sent = match is_own {
-            true => handle.send(to, message),
-            false => handle.send_patiently(to, message),
-        };
-        match sent {
-            Err(error) if error.is_full() && !is_own => {
+        match handle.send_patiently(to, message) {
+            Err(error) if handle.may_wait(&error) && to != completion.pid() => {
                 completion.note_call(to, false);
                 let tell = move |sent| completion.answer_by(|| reply(sent));
                 handle.send_late(to, error.message, Box::new(tell));

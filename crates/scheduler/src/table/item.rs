@@ -47,12 +47,13 @@ pub(crate) struct ExitSignal {
 
 impl<P: Protocol> Signal<P> {
     /// Which waiting processes it wakes. An idle process takes a turn for each signal, so that they
-    /// do not pile up in its queue; one that waits for commands, only for those that may end it.
+    /// do not pile up in its queue; one that waits for commands, only for those that may end it, or
+    /// that somebody waits for.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) | Self::Late(_) | Self::Latest(_) => Reason::Message,
+            Self::Attach(_) | Self::AtEnd(_) | Self::Latest(_) => Reason::Message,
             Self::Exit(exit) if exit.watch.kind() == WatchKind::Monitor => Reason::Message,
-            Self::Exit(_) | Self::Upgrade(_) | Self::Full(_) => Reason::Cancel,
+            Self::Exit(_) | Self::Upgrade(_) | Self::Full(_) | Self::Late(_) => Reason::Cancel,
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Such a message is in the queue with the others, and has its place in the order of all; beside it
 //! lies what tells its sender. So as many messages are beyond the limit as senders wait. A worker
-//! that comes to it takes it for the process, and tells the sender as soon as there would be room.
+//! that comes to it takes it for the process, and tells the sender when the process is given it, or
+//! as soon as there would be room. It wakes any process, and a turn takes all such messages: so one
+//! that waits for commands, perhaps for that sender's answer, does not keep it waiting beside room.
 
 use std::collections::VecDeque;
 
@@ -51,7 +53,8 @@ impl<P: Protocol> Drop for Late<P> {
     }
 }
 
-/// The senders of messages that the process has, and that had no room: the oldest first.
+/// The senders of messages that a worker has taken for the process, and that had no room: the
+/// oldest first. Dropped, it tells them: the process has the messages, or had them.
 pub(crate) struct LateSenders<P: Protocol>(VecDeque<TellSender<P>>);
 
 impl<P: Protocol> LateSenders<P> {
@@ -63,7 +66,11 @@ impl<P: Protocol> LateSenders<P> {
         self.0.push_back(sender);
     }
 
-    /// Tells those whose messages have room by now, or have been read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Tells those whose messages the process has been given, or have room by now.
     pub(crate) fn tell(&mut self, mailbox: &MailboxLimit) {
         while !self.0.is_empty() && mailbox.admits(self.0.len()) {
             self.tell_one();
@@ -78,7 +85,6 @@ impl<P: Protocol> LateSenders<P> {
 }
 
 impl<P: Protocol> Drop for LateSenders<P> {
-    /// The process has ended: it had the messages.
     fn drop(&mut self) {
         while self.tell_one() {}
     }

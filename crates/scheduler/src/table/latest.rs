@@ -37,7 +37,7 @@ pub(crate) struct IsKept {
 
 impl<P: Protocol> LatestMail<P> {
     pub(crate) fn new() -> Self {
-        // As many as a mailbox can tell apart, and more than memory has room for.
+        // Fewer than a mailbox can tell apart, and more than memory has room for.
         Self(Slab::with_limit(|_| Arc::new(Latest::new()), 1 << 29))
     }
 

@@ -147,6 +147,9 @@ impl<P: Protocol> Driver<P> {
             if more {
                 body.cold().more = true;
             }
+            if let Some(cold) = &mut body.cold {
+                cold.late.tell(&slot.mailbox);
+            }
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
@@ -194,6 +197,9 @@ impl<P: Protocol> Driver<P> {
         let (events, sample) = (&mut scratch.events, &mut scratch.sample);
         let first = WaitEnds::take_first(body.waits, events, sample);
         self.count(slot, body, sample, first, scratch.worker);
+        if let Some(cold) = &mut body.cold {
+            cold.late.tell(&slot.mailbox);
+        }
         let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
         // What is left of them goes with the process.
         body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
@@ -250,8 +256,13 @@ impl<P: Protocol> Driver<P> {
             slot.events
                 .drain_up_to(room, |item| inbox.sort(item, body, events))
         };
-        if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
-            more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
+        if more {
+            // Where senders wait, each is taken that does: see `MailboxLimit::admits`.
+            let has_late = slot.mailbox.counts() && slot.mailbox.is_exceeded();
+            if has_urgent_signal || has_late || !inbox.wait_ends.end(body.waits, events) {
+                let all = has_urgent_signal || has_late;
+                more = self.look_ahead(slot, body, &mut inbox, events, all);
+            }
         }
         (inbox, more)
     }
@@ -266,9 +277,9 @@ impl<P: Protocol> Driver<P> {
         body: &mut Body<P>,
         inbox: &mut Inbox<P>,
         events: &mut EventList<P>,
-        has_urgent_signal: bool,
+        all: bool,
     ) -> bool {
-        let max = self.budget.look_ahead(has_urgent_signal);
+        let max = self.budget.look_ahead(all);
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
@@ -289,8 +300,10 @@ impl<P: Protocol> Driver<P> {
         if slot.mailbox.counts() && !body.reads_later {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
-            // Senders who wait are told behind this.
-            let _ = slot.mailbox.deliver(messages as u32);
+            if messages > 0 {
+                // Senders who wait are told behind this.
+                let _ = slot.mailbox.deliver(messages as u32);
+            }
         }
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);

@@ -37,6 +37,33 @@ fn it_comes_with_the_reason_before_the_join_returns() {
     assert!(told.recv().is_err(), "no call comes twice");
 }
 
+/// A process that had more events than a step is given, and has caught up, keeps less than before.
+#[test]
+fn it_stays_when_a_burst_is_over() {
+    let scheduler = scheduler(2);
+    let (go_on, gate) = mpsc::channel::<()>();
+    let process = scripted(move |_, events, _| {
+        if events.is_empty() {
+            gate.recv().unwrap();
+        }
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let pid = process.pid();
+    let (tell, told) = mpsc::channel();
+    let _ = scheduler.at_end(pid, move |reason| tell.send(reason.clone()).unwrap());
+    (0..1_000).for_each(|number| scheduler.send(pid, (0, number)).unwrap());
+    go_on.send(()).unwrap();
+    while scheduler.info(pid).unwrap().messages < 1_000 {
+        std::thread::yield_now();
+    }
+    scheduler.wait_for_standstill().unwrap();
+    assert!(told.try_recv().is_err(), "it lives");
+    scheduler.terminate(pid).unwrap();
+    assert!(process.join().is_err());
+    assert!(matches!(told.try_recv(), Ok(ExitReason::Terminated)));
+}
+
 #[test]
 fn one_that_is_cancelled_does_not_come_and_keeps_nothing() {
     let scheduler = scheduler(2);

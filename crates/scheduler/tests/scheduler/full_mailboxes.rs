@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::{Context, Poll, Waker};
 
 use filch_scheduler::{
-    Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered, WhenFull,
+    Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
+    WhenFull,
 };
 
 use crate::common::{Command, Test, scheduler, scripted};
@@ -186,11 +187,7 @@ fn a_process_that_waits_for_commands_ends() {
 }
 
 /// Sends those numbers to `to` as there is room, one after another, and is done with their count.
-fn sender(
-    to: filch_scheduler::Pid,
-    from: usize,
-    numbers: u64,
-) -> impl filch_scheduler::Process<Test> {
+fn sender(to: filch_scheduler::Pid, from: usize, numbers: u64) -> impl Process<Test> {
     let mut sent = 0;
     scripted(move |_, events, out| {
         for event in &events {
@@ -307,27 +304,4 @@ fn what_waits_comes_back_when_the_process_ends() {
         (error.reason, error.message),
         (Undelivered::NoSuchProcess, (0, 9))
     );
-}
-
-/// It would wait for itself.
-#[test]
-fn a_process_does_not_wait_for_room_in_its_own_mailbox() {
-    let scheduler = scheduler(1);
-    let process = scripted(|context, events, out| {
-        if events.is_empty() {
-            out.send_when_room(0, context.pid(), (0, 7), |sent| {
-                assert_eq!(sent.unwrap_err().reason, Undelivered::Full { limit: 0 });
-                Ok(1)
-            });
-            out.wait();
-        } else {
-            let [Event::Completed { result: Ok(1), .. }] = &events[..] else {
-                panic!("{events:?}")
-            };
-            out.done(1);
-        }
-        Ok(())
-    });
-    let process = scheduler.submission(process, "run", 0).mailbox(0);
-    assert_eq!(process.submit().unwrap().join().unwrap(), 1);
 }

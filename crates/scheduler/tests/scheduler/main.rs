@@ -28,6 +28,7 @@ mod inboxes;
 mod joining;
 mod journal;
 mod last_owner;
+mod late_senders;
 mod leaks;
 mod lifecycle;
 mod links;

@@ -88,7 +88,7 @@ fn senders_are_told_of_what_another_thread_reads() {
 }
 
 /// The process is terminated before, while, or after it is given the messages of those who wait. A
-/// failure: a sender that hears nothing, or a message that is neither delivered nor handed back.
+/// failure: a sender that hears nothing, or a message that is given to the process and comes back.
 #[test]
 fn senders_that_wait_are_told_of_the_end() {
     explore("senders wait while the process ends", 2_000, || {

@@ -122,17 +122,24 @@ impl Coordinator {
 
     /// Blocks until the machine is told what to do next.
     pub fn wait(&self, machine: usize, parker: &Parker) -> Grant {
-        self.wait_beside(machine, parker, || ())
+        self.wait_beside(machine, parker, || false)
     }
 
-    /// The same, and calls `nudged` before each time that it parks: what was there before a
-    /// [`nudge_all`](Self::nudge_all), it sees.
-    pub fn wait_beside(&self, machine: usize, parker: &Parker, mut nudged: impl FnMut()) -> Grant {
+    /// The same, and calls `nudged` before each time that it parks, until that has no more to do:
+    /// what was there before a [`nudge_all`](Self::nudge_all), it sees.
+    pub fn wait_beside(
+        &self,
+        machine: usize,
+        parker: &Parker,
+        mut nudged: impl FnMut() -> bool,
+    ) -> Grant {
         loop {
             if let Some(grant) = self.take_grant(machine) {
                 return grant;
             }
-            nudged();
+            if nudged() {
+                continue;
+            }
             // A token may be an old one, left by a grant that was found without parking.
             parker.park();
         }
