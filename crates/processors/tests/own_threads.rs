@@ -20,6 +20,8 @@ struct Tells {
     nudges: mpsc::Sender<usize>,
     tasks: mpsc::Sender<u32>,
     to_panic: AtomicUsize,
+    /// It has so much more to do.
+    more: AtomicUsize,
 }
 
 impl Runner<u32> for Tells {
@@ -49,7 +51,9 @@ impl Source for Tells {
             self.to_panic.fetch_sub(1, Ordering::Relaxed);
             panic!("contained");
         }
-        false
+        let more = |more: usize| more.checked_sub(1);
+        let relaxed = Ordering::Relaxed;
+        self.more.fetch_update(relaxed, relaxed, more).is_ok()
     }
 }
 
@@ -80,6 +84,7 @@ fn pool(processors: usize) -> (Pool, Told) {
         nudges,
         tasks,
         to_panic: AtomicUsize::new(0),
+        more: AtomicUsize::new(0),
     };
     let told = Told {
         runner: Arc::new(runner),
@@ -89,6 +94,19 @@ fn pool(processors: usize) -> (Pool, Told) {
     let pool = Processors::new(config).unwrap();
     pool.attach(Arc::clone(&told.runner)).unwrap();
     (pool, told)
+}
+
+/// A failure: it waits before, and this one for ever.
+#[test]
+fn a_thread_does_not_wait_while_the_source_has_more_to_do() {
+    let (pool, told) = pool(1);
+    told.runner.more.store(100, Ordering::Relaxed);
+    let machines = Processors::start(&pool, Arc::clone(&told.runner)).unwrap();
+    for _ in 0..=100 {
+        assert_eq!(told.nudges.recv(), Ok(0));
+    }
+    pool.stop();
+    machines.join();
 }
 
 #[test]
