@@ -20,7 +20,7 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// [`start`](crate::Processors::start), [`resize`](crate::Processors::resize) and
     /// [`reserve_thread`](crate::Processors::reserve_thread) say so, with the message, and a
     /// [`blocking`](crate::Processors::blocking) call that needs one keeps its processor.
-    fn scratch(&self, machine: usize) -> Self::Scratch;
+    fn scratch(&self, thread: usize) -> Self::Scratch;
 
     /// The thread that the task is bound to, if it is: see
     /// [`Processors::reserve_thread`](crate::Processors::reserve_thread). Asked of every task that

@@ -9,7 +9,7 @@ use crate::protocol::state::binding::BoundId;
 pub(crate) trait Hooks<T> {
     type Scratch;
 
-    fn scratch(&self, machine: usize) -> Self::Scratch;
+    fn scratch(&self, thread: usize) -> Self::Scratch;
     fn bound_to(&self, task: &T) -> Option<BoundId>;
     fn label(&self, task: &T) -> Option<NonZeroU64>;
     fn on_processor(&self, processor: usize, scratch: &mut Self::Scratch);
