@@ -40,7 +40,7 @@ pub fn answer<T, E: From<G>, G: Default>() -> (Reply<T, E, G>, Answer<T, E>) {
         resolver: Some(resolver),
         gone: PhantomData,
     };
-    (reply, Answer(Inner::Promised(promised)))
+    (reply, promised.into())
 }
 
 impl<T, E> Answer<T, E> {
@@ -64,6 +64,13 @@ impl<T, E> Answer<T, E> {
     /// What the call that asked for it says.
     pub fn wait(self) -> Result<T, E> {
         block_on(self)
+    }
+}
+
+/// Where the other end is certain to give it.
+impl<T, E> From<Promised<Result<T, E>>> for Answer<T, E> {
+    fn from(promised: Promised<Result<T, E>>) -> Self {
+        Self(Inner::Promised(promised))
     }
 }
 

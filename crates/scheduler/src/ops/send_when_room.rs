@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use filch_promise::{Promised, promise};
+use filch_promise::{Answer, promise};
 use filch_sync::{Mutex, lock};
 
 use crate::api::command::result_of;
@@ -39,9 +39,9 @@ impl<P: Protocol> Handle<P> {
             Err(error) if self.may_wait(&error) => {
                 let (resolver, sent) = promise();
                 self.send_late(to, error.message, Box::new(|sent| resolver.resolve(sent)));
-                Sent::Later(sent)
+                sent.into()
             }
-            sent => Sent::Now(Some(sent)),
+            sent => Answer::ready(sent),
         })
     }
 
@@ -172,16 +172,7 @@ where
 
 /// What becomes of a message that may have to wait; from [`Handle::send_when_room`].
 #[must_use = "the message is on its way, and may come back"]
-pub struct Sending<P: Protocol>(Sent<P>);
-
-enum Sent<P: Protocol> {
-    /// Until it is told.
-    Now(Option<Result<(), SendError<P>>>),
-    Later(Promised<Result<(), SendError<P>>>),
-}
-
-// Nothing in it is pinned: what it awaits is behind a pointer.
-impl<P: Protocol> Unpin for Sending<P> {}
+pub struct Sending<P: Protocol>(Answer<(), SendError<P>>);
 
 impl<P: Protocol> Future for Sending<P> {
     type Output = Result<(), SendError<P>>;
@@ -189,13 +180,7 @@ impl<P: Protocol> Future for Sending<P> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            Sent::Now(sent) => match sent.take() {
-                Some(sent) => Poll::Ready(sent),
-                None => panic!("it was ready before"),
-            },
-            Sent::Later(sent) => Pin::new(sent).poll(context),
-        }
+        Pin::new(&mut self.0).poll(context)
     }
 }
 

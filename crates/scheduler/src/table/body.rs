@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use filch_process_table::{InlineBox, WatchList};
+use filch_process_table::{InlineBox, MailboxLimit, WatchList};
 
 use crate::api::end_call::EndCalls;
 use crate::api::process_error::Exit;
@@ -80,6 +80,13 @@ pub(crate) struct TimedStep {
 }
 
 impl<P: Protocol> Body<P> {
+    /// Tells the senders whose messages the process has been given, or have room by now.
+    pub(crate) fn tell_late(&mut self, mailbox: &MailboxLimit) {
+        if let Some(cold) = &mut self.cold {
+            cold.late.tell(mailbox);
+        }
+    }
+
     pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {

@@ -73,10 +73,10 @@ impl Budget {
         }
     }
 
-    /// How many events to move where what matters stands behind those of the step: all, if there is
-    /// an urgent signal; it may end the process.
-    pub(crate) const fn look_ahead(&self, has_urgent_signal: bool) -> usize {
-        if has_urgent_signal {
+    /// How many events to move where what matters stands behind those of the step: `all`, if there
+    /// is an urgent signal, which may end the process, or somebody waits for room.
+    pub(crate) const fn look_ahead(&self, all: bool) -> usize {
+        if all {
             usize::MAX
         } else {
             (self.events as usize).saturating_mul(LOOK_AHEAD)

@@ -147,9 +147,7 @@ impl<P: Protocol> Driver<P> {
             if more {
                 body.cold().more = true;
             }
-            if let Some(cold) = &mut body.cold {
-                cold.late.tell(&slot.mailbox);
-            }
+            body.tell_late(&slot.mailbox);
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
@@ -164,7 +162,7 @@ impl<P: Protocol> Driver<P> {
         let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
         if more || body.cold.is_some() {
-            body.cold().late.tell(&slot.mailbox);
+            body.tell_late(&slot.mailbox);
             self.budget.begin_step(body, events.len(), more);
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
@@ -197,9 +195,7 @@ impl<P: Protocol> Driver<P> {
         let (events, sample) = (&mut scratch.events, &mut scratch.sample);
         let first = WaitEnds::take_first(body.waits, events, sample);
         self.count(slot, body, sample, first, scratch.worker);
-        if let Some(cold) = &mut body.cold {
-            cold.late.tell(&slot.mailbox);
-        }
+        body.tell_late(&slot.mailbox);
         let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
         // What is left of them goes with the process.
         body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
@@ -259,8 +255,8 @@ impl<P: Protocol> Driver<P> {
         if more {
             // Where senders wait, each is taken that does: see `MailboxLimit::admits`.
             let has_late = slot.mailbox.counts() && slot.mailbox.is_exceeded();
-            if has_urgent_signal || has_late || !inbox.wait_ends.end(body.waits, events) {
-                let all = has_urgent_signal || has_late;
+            let all = has_urgent_signal || has_late;
+            if all || !inbox.wait_ends.end(body.waits, events) {
                 more = self.look_ahead(slot, body, &mut inbox, events, all);
             }
         }
