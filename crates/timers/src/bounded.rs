@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_sync::{Mutex, lock};
+use filch_promise::TakeCell;
 
 use crate::guard::TimerGuard;
 
@@ -13,25 +13,12 @@ use crate::guard::TimerGuard;
 /// the value, if it is still there, and cancels the timer.
 #[must_use = "dropping it drops the value"]
 pub struct Bounded<T> {
-    value: Arc<Place<T>>,
+    value: Arc<TakeCell<T>>,
     limit: TimerGuard,
 }
 
-/// The side that takes the value out decides.
-pub(crate) struct Place<T>(Mutex<Option<T>>);
-
-impl<T> Place<T> {
-    pub(crate) fn new(value: T) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Some(value))))
-    }
-
-    fn take(&self) -> Option<T> {
-        lock(&self.0).take()
-    }
-}
-
 /// The deadline's side of it.
-pub(crate) struct Limit<T>(pub(crate) Arc<Place<T>>);
+pub(crate) struct Limit<T>(pub(crate) Arc<TakeCell<T>>);
 
 impl<T> Limit<T> {
     pub(crate) fn reached(self, call: impl FnOnce(T)) {
@@ -49,12 +36,11 @@ impl<T> Drop for Limit<T> {
 }
 
 impl<T> Bounded<T> {
-    pub(crate) fn new(value: Arc<Place<T>>, limit: TimerGuard) -> Self {
+    pub(crate) fn new(value: Arc<TakeCell<T>>, limit: TimerGuard) -> Self {
         Self { value, limit }
     }
 
-    /// The value; `None` if the deadline came first, or the timers were shut down. Takes a lock for
-    /// a moment.
+    /// The value; `None` if the deadline came first, or the timers were shut down. Wait-free.
     pub fn take(self) -> Option<T> {
         self.value.take()
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
+use filch_promise::TakeCell;
 use filch_sync::panic::drop_contained;
 
-use crate::bounded::{Bounded, Limit, Place};
+use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
 use crate::guard::TimerGuard;
 use crate::queue::{Action, Owner, TimerKey, after};
@@ -134,10 +135,10 @@ impl Timers {
         value: T,
         call: impl FnOnce(T) + Send + 'static,
     ) -> Bounded<T> {
-        let place = Place::new(value);
-        let limit = Limit(Arc::clone(&place));
+        let cell = Arc::new(TakeCell::new(value));
+        let limit = Limit(Arc::clone(&cell));
         let key = self.call_at(deadline, move || limit.reached(call));
-        Bounded::new(place, self.guard(key))
+        Bounded::new(cell, self.guard(key))
     }
 
     /// Cancels the timer when the guard is dropped.

@@ -44,7 +44,10 @@ enum Waits<R: 'static> {
 /// A process that waits for an answer as for a command, and where that is put.
 pub(crate) trait WaitingProcess<R>: PreparedAnswer {
     /// Puts the answer where it is found at the end of the turn.
-    fn put(&self, answer: R);
+    ///
+    /// # Safety
+    /// The caller is the [`Caller`] of this process, of which there is one, and is used up.
+    unsafe fn put(&self, answer: R);
 
     /// There will be no answer.
     fn abandon(&self);
@@ -52,8 +55,11 @@ pub(crate) trait WaitingProcess<R>: PreparedAnswer {
 
 /// An answer that is in its place.
 pub(crate) trait PreparedAnswer: Send + Sync {
-    /// Gives it to the caller.
-    fn give(&self);
+    /// Gives it to the process.
+    ///
+    /// # Safety
+    /// The caller has put it there.
+    unsafe fn give(&self);
 }
 
 /// An answer on its way, which the caller gets when this is dropped.
@@ -68,7 +74,8 @@ pub(crate) struct GiveOnDrop(Arc<dyn PreparedAnswer>);
 
 impl Drop for GiveOnDrop {
     fn drop(&mut self) {
-        self.0.give();
+        // SAFETY: this is made where the answer is put.
+        unsafe { self.0.give() };
     }
 }
 
@@ -113,7 +120,8 @@ impl<R: Send + 'static> Caller<R> {
         match self.waits.take() {
             Some(Waits::Promise(resolver)) => Answered::Promise(resolver.prepare(Ok(answer))),
             Some(Waits::Process(process)) => {
-                process.put(answer);
+                // SAFETY: a process gets one caller, and this one is used up.
+                unsafe { process.put(answer) };
                 Answered::Process(GiveOnDrop(process))
             }
             None => unreachable!("an answer uses it up"),

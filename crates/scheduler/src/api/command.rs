@@ -1,10 +1,10 @@
 //! Commands: the handler that does them, and the right to complete one.
 
-use std::any::Any;
-use std::cell::RefCell;
+use std::fmt;
 
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::drop_contained;
 
+use crate::api::outstanding::{Outstanding, answer_panics};
 use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
@@ -50,47 +50,25 @@ where
 /// What the thread did before it completes happens before the step that sees the completion.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
-    // Until `answered`, this holds a pin on the process's slot: the PID cannot come to mean another
-    // process.
     scheduler: Handle<P>,
-    pid: Pid,
-    tag: u64,
-    /// Its number in the journal, if there is one.
-    number: u32,
-    answered: bool,
+    command: Outstanding<P>,
 }
 
 impl<P: Protocol> Completion<P> {
-    /// # Safety
-    /// The caller has the process `pid`.
-    pub(crate) unsafe fn new(scheduler: &Handle<P>, pid: Pid, tag: u64) -> Self {
-        // SAFETY: the caller's.
-        unsafe { scheduler.table().slot(pid.slot()).share_pin() };
-        let journal = scheduler.shared.journal.as_ref();
-        Self {
-            scheduler: scheduler.clone(),
-            pid,
-            tag,
-            number: journal.map_or(0, |journal| journal.begin_command(pid, tag)),
-            answered: false,
-        }
-    }
-
-    /// What is to be done is a call of the process `to`.
-    pub(crate) fn note_call(&self, to: Pid, is_limited: bool) {
-        if let Some(journal) = &self.scheduler.shared.journal {
-            journal.note_call(self.pid, self.number, to, is_limited);
-        }
+    /// Of a command of that scheduler's.
+    pub(crate) fn new(scheduler: &Handle<P>, command: Outstanding<P>) -> Self {
+        let scheduler = scheduler.clone();
+        Self { scheduler, command }
     }
 
     /// The process that yielded the command.
     pub fn pid(&self) -> Pid {
-        self.pid
+        self.command.pid()
     }
 
     /// The tag that the process gave the command.
     pub fn tag(&self) -> u64 {
-        self.tag
+        self.command.tag()
     }
 
     /// The scheduler of the process that yielded the command.
@@ -101,110 +79,45 @@ impl<P: Protocol> Completion<P> {
     /// Whether the process still lives. If not, the answer has no reader, and work for it can be
     /// spared.
     pub fn is_wanted(&self) -> bool {
-        let slot = self.scheduler.table().slot(self.pid.slot());
-        !slot.events.is_closed()
+        self.command.is_wanted()
     }
 
     /// The command is done: the process's next step gets `reply`. Lock-free.
-    pub fn complete(mut self, reply: P::Reply) {
-        self.answer(Ok(reply));
+    pub fn complete(self, reply: P::Reply) {
+        self.command.answer(Ok(reply));
     }
 
     /// The command failed: the process's next step gets `error`. Lock-free.
-    pub fn fail(mut self, error: P::Error) {
-        self.answer(Err(CommandError::Failed(error)));
+    pub fn fail(self, error: P::Error) {
+        self.command.answer(Err(CommandError::Failed(error)));
     }
 
     /// Answers with what `work` returns, or panics with.
-    pub(crate) fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
-        self.answer(result_of(work));
-    }
-
-    fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {
-        self.answered = true;
-        // Before the process can end.
-        if let Some(journal) = &self.scheduler.shared.journal {
-            journal.end_command(self.pid, self.number);
-        }
-        let table = self.scheduler.table();
-        self.scheduler
-            .deliver_completion(self.pid, self.tag, result);
-        // SAFETY: `answered` was false, so the pin is held; it is given up once. The handle is one
-        // of the table's owners.
-        let _ = unsafe { table.unpin(table.slot(self.pid.slot())) };
+    pub(crate) fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+        self.command.answer_by(work);
     }
 }
 
-impl<P: Protocol> Drop for Completion<P> {
-    fn drop(&mut self) {
-        if self.answered {
-            return;
-        }
-        if std::thread::panicking() && dispatching() {
-            // The handler is unwinding. `dispatch` will know the message that belongs in the
-            // answer.
-            self.answered = true;
-            let unanswered = Self {
-                scheduler: self.scheduler.clone(),
-                pid: self.pid,
-                tag: self.tag,
-                number: self.number,
-                answered: false,
-            };
-            UNWOUND.with(|unwound| {
-                let mut unwound = unwound.borrow_mut();
-                unwound.get_or_insert_default().push(Box::new(unanswered));
-            });
-        } else {
-            self.answer(Err(CommandError::Abandoned));
-        }
+impl<P: Protocol> fmt::Debug for Completion<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion")
+            .field("pid", &self.pid())
+            .field("tag", &self.tag())
+            .finish_non_exhaustive()
     }
-}
-
-crate::protocol::debug_fields!(Completion<P>, "Completion", pid, tag);
-
-/// What `work` returns, or panics with.
-pub(crate) fn result_of<P: Protocol>(
-    work: impl FnOnce() -> Result<P::Reply, P::Error>,
-) -> Result<P::Reply, CommandError<P>> {
-    match catch_panic(work) {
-        Ok(Ok(reply)) => Ok(reply),
-        Ok(Err(error)) => Err(CommandError::Failed(error)),
-        Err(message) => Err(CommandError::Panicked(message.into())),
-    }
-}
-
-thread_local! {
-    /// While this thread dispatches a command: the completions that a panic of the handler dropped.
-    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
-}
-
-fn dispatching() -> bool {
-    UNWOUND.with(|unwound| unwound.borrow().is_some())
 }
 
 /// Hands one command to the handler, if there is one, and answers for the handler if it panics.
 pub(crate) fn dispatch<P: Protocol>(
     handler: Option<&dyn CommandHandler<P>>,
     command: P::Command,
-    mut completion: Completion<P>,
+    scheduler: &Handle<P>,
+    outstanding: Outstanding<P>,
 ) {
     let Some(handler) = handler else {
-        completion.answer(Err(CommandError::NoHandler));
+        outstanding.answer(Err(CommandError::NoHandler));
         return drop_contained(command);
     };
-    UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
-    let outcome = catch_panic(|| handler.handle(command, completion));
-    let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
-    if let Err(message) = outcome {
-        for unanswered in unwound {
-            match unanswered.downcast::<Completion<P>>() {
-                Ok(mut unanswered) => {
-                    unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
-                }
-                // Another scheduler's: its drop calls it abandoned, now that nothing unwinds.
-                Err(foreign) => drop(foreign),
-            }
-        }
-    }
+    let completion = Completion::new(scheduler, outstanding);
+    answer_panics::<P>(|| handler.handle(command, completion));
 }

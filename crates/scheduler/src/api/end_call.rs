@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use filch_promise::TakeCell;
 use filch_sync::panic::catch_panic;
-use filch_sync::{Mutex, lock};
 
 use crate::ExitReason;
 
@@ -13,21 +13,20 @@ type Call = Box<dyn FnOnce(&ExitReason) + Send>;
 /// A call that comes at the end of a process; from [`Handle::at_end`](crate::Handle::at_end).
 /// Dropping this leaves it as it is.
 #[must_use = "dropping it is fine, but says that the call is never cancelled"]
-pub struct EndCall(Arc<Mutex<Option<Call>>>);
+pub struct EndCall(Arc<TakeCell<Call>>);
 
 impl EndCall {
     /// With what the process keeps.
     pub(crate) fn new(call: impl FnOnce(&ExitReason) + Send + 'static) -> (Self, PendingCall) {
         let call: Call = Box::new(call);
-        let shared = Arc::new(Mutex::new(Some(call)));
+        let shared = Arc::new(TakeCell::new(call));
         (Self(Arc::clone(&shared)), PendingCall(shared))
     }
 
-    /// Has it not come, and drops what it would have called. Whether this was in time. Takes a lock
-    /// for a moment, under which no user's code runs.
+    /// Has it not come, and drops what it would have called. Whether this was in time. Wait-free,
+    /// except for what is dropped.
     pub fn cancel(self) -> bool {
-        let call = lock(&self.0).take();
-        call.is_some()
+        self.0.take().is_some()
     }
 }
 
@@ -39,7 +38,7 @@ impl fmt::Debug for EndCall {
 
 /// What the process keeps of a call. If it is dropped, be it unread in the queue of a process that
 /// has ended, the call comes then.
-pub(crate) struct PendingCall(Arc<Mutex<Option<Call>>>);
+pub(crate) struct PendingCall(Arc<TakeCell<Call>>);
 
 impl PendingCall {
     /// Calls, unless that was cancelled. A panic is contained.
@@ -49,12 +48,11 @@ impl PendingCall {
 
     /// Whether it is still to come.
     pub(crate) fn is_pending(&self) -> bool {
-        lock(&self.0).is_some()
+        !self.0.is_taken()
     }
 
     fn take_and_call(&self, reason: &ExitReason) {
-        let call = lock(&self.0).take();
-        if let Some(call) = call {
+        if let Some(call) = self.0.take() {
             let _ = catch_panic(|| call(reason));
         }
     }

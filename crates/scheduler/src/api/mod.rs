@@ -1,8 +1,8 @@
 //! What users see: a process, what it gets and gives, and the handles to it and to the scheduler.
 
+#[expect(unsafe_code, reason = "has the right to the place of an answer")]
 pub(crate) mod caller;
 pub(crate) mod cancel;
-#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod dump;
@@ -16,9 +16,10 @@ pub(crate) mod joins;
 pub(crate) mod left_timers;
 pub(crate) mod life_cycle;
 pub(crate) mod open_call;
+pub(crate) mod outstanding;
 #[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]
 pub(crate) mod owned;
-#[expect(unsafe_code, reason = "gives a pin back")]
+#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 pub(crate) mod pinned;
 pub(crate) mod process;
 pub(crate) mod process_error;

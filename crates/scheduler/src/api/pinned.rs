@@ -36,6 +36,18 @@ impl<P: Protocol> Pinned<P> {
         Self(slot)
     }
 
+    /// A pin of its own on the slot of a process that the caller has, or pins.
+    ///
+    /// # Safety
+    /// The caller does, and the slot is of a scheduler's table, whose owner is the scheduler.
+    pub(crate) unsafe fn share_of(slot: &Slot<P>) -> Self {
+        // SAFETY: the caller's, both.
+        unsafe {
+            slot.share_pin();
+            Self::new(NonNull::from(slot))
+        }
+    }
+
     /// The process's PID.
     #[inline]
     pub(crate) fn pid(&self) -> Pid {

@@ -8,8 +8,9 @@ use filch_sync::panic::{drop_all_contained, drop_contained};
 
 use crate::api::caller::Answered;
 use crate::api::open_call::OpenCall;
+use crate::api::pinned::Pinned;
 use crate::api::process_error::{Exit, FutureOutput, Outcome};
-use crate::{Caller, Completion, Handle, Process, ProcessError, Protocol};
+use crate::{Caller, Handle, Process, ProcessError, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -55,8 +56,8 @@ pub(crate) trait YieldedCall<P: Protocol>: Send + Sync {
 
 /// What makes a call.
 pub(crate) enum CallMaker<'a, P: Protocol> {
-    /// A worker of that scheduler, for the process that the completion is of.
-    Worker(Completion<P>, &'a Handle<P>),
+    /// A worker of that scheduler, for the process that has given it this tag.
+    Worker(Pinned<P>, u64, &'a Handle<P>),
     /// A test, for a process that gave the call this tag.
     Test(u64, &'a mut Vec<OpenCall<P>>),
 }

@@ -11,9 +11,9 @@ pub(crate) struct Entry {
     began: Instant,
     parent: Option<Pid>,
     /// By number: the oldest first.
-    commands: BTreeMap<u32, Noted>,
+    commands: BTreeMap<u64, Noted>,
     /// That of the next command. Not the tag, of which several commands may have the same.
-    next: u32,
+    next: u64,
 }
 
 /// A command that is under way.
@@ -41,7 +41,7 @@ impl Entry {
     }
 
     /// A command begins. Its number.
-    pub(crate) fn begin_command(&mut self, tag: u64) -> u32 {
+    pub(crate) fn begin_command(&mut self, tag: u64) -> u64 {
         let number = self.next;
         self.next = number.wrapping_add(1);
         let noted = Noted {
@@ -54,13 +54,13 @@ impl Entry {
     }
 
     /// The command is a call.
-    pub(crate) fn note_call(&mut self, number: u32, call: NotedCall) {
+    pub(crate) fn note_call(&mut self, number: u64, call: NotedCall) {
         if let Some(noted) = self.commands.get_mut(&number) {
             noted.call = Some(call);
         }
     }
 
-    pub(crate) fn end_command(&mut self, number: u32) {
+    pub(crate) fn end_command(&mut self, number: u64) {
         self.commands.remove(&number);
     }
 

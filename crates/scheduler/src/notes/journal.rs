@@ -50,7 +50,7 @@ impl Journal {
 
     /// A command of it begins. Its number, by which the others know it.
     #[cold]
-    pub(crate) fn begin_command(&self, pid: Pid, tag: u64) -> u32 {
+    pub(crate) fn begin_command(&self, pid: Pid, tag: u64) -> u64 {
         let mut shard = self.shard(pid);
         let entry = shard.get_mut(&pid);
         entry.map_or(0, |entry| entry.begin_command(tag))
@@ -58,7 +58,7 @@ impl Journal {
 
     /// That command calls the process `to`.
     #[cold]
-    pub(crate) fn note_call(&self, pid: Pid, number: u32, to: Pid, is_limited: bool) {
+    pub(crate) fn note_call(&self, pid: Pid, number: u64, to: Pid, is_limited: bool) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
             entry.note_call(number, NotedCall { to, is_limited });
         }
@@ -66,7 +66,7 @@ impl Journal {
 
     /// That command is completed. Perhaps its process has ended before.
     #[cold]
-    pub(crate) fn end_command(&self, pid: Pid, number: u32) {
+    pub(crate) fn end_command(&self, pid: Pid, number: u64) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
             entry.end_command(number);
         }

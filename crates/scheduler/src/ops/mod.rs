@@ -9,6 +9,7 @@ pub(crate) mod full;
 pub(crate) mod info;
 pub(crate) mod look;
 pub(crate) mod monitor;
+#[expect(unsafe_code, reason = "an answer is its caller's until it is given")]
 pub(crate) mod process_call;
 pub(crate) mod running;
 pub(crate) mod send;

@@ -1,17 +1,17 @@
 //! A call of one process by another: the answer comes as that of a command.
 
-use std::mem;
 use std::sync::Arc;
 
+use filch_promise::TakeCell;
+use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::drop_contained;
-use filch_sync::{Mutex, lock};
 use filch_timers::TimerGuard;
 
 use crate::api::caller::{Answer, PreparedAnswer, WaitingProcess};
-use crate::api::command::result_of;
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
+use crate::api::outstanding::{Outstanding, result_of};
 use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
-use crate::{CallError, Caller, CommandError, Completion, Pid, Protocol, StepOutput};
+use crate::{CallError, Caller, CommandError, Pid, Protocol, StepOutput};
 
 impl<P: Protocol> StepOutput<P> {
     /// Sends the process `to` a message with a [`Caller`] in it when the step is over. The answer,
@@ -75,9 +75,13 @@ impl<P: Protocol> StepOutput<P> {
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
         limit: Option<impl FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static>,
     ) {
-        let yielded = Yielding { to, message, limit };
-        let call = Call::Yielded(yielded, reply);
-        self.push(tag, Yielded::Call(Arc::new(Waiting(Mutex::new(call)))));
+        let yielded = Yielding {
+            to,
+            message,
+            reply,
+            limit,
+        };
+        self.push(tag, Yielded::Call(Arc::new(Waiting::new(yielded))));
     }
 }
 
@@ -86,74 +90,85 @@ pub(crate) trait Expires: Send + Sync {
     fn expire(&self);
 }
 
-/// A process that waits for an answer: until that comes, the one that was asked ends, or the
-/// deadline. The first of these takes the call.
-struct Waiting<P: Protocol, R, M, F, L>(Mutex<Call<P, R, M, F, L>>);
+/// What is done with the answer.
+trait Reply<P: Protocol, R>:
+    FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static
+{
+}
 
-/// A call, from the step that yields it to its end: all in one allocation.
-enum Call<P: Protocol, R, M, F, L> {
-    /// Until the step is over.
-    Yielded(Yielding<M, L>, F),
-    Waits {
-        completion: Completion<P>,
-        reply: F,
-        limit: Option<TimerGuard>,
-        /// From the step that gives it to the end of that turn.
-        answer: Option<R>,
-    },
-    Over,
+impl<P: Protocol, R, F> Reply<P, R> for F where
+    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static
+{
+}
+
+/// A process that waits for an answer, from the step that yields the call to the call's end: all in
+/// one allocation. The answer, its caller's end and the deadline race for the call.
+struct Waiting<P: Protocol, R, M, F, L> {
+    /// Until the call is made.
+    yielded: Option<Yielding<M, F, L>>,
+    call: TakeCell<Call<P, F>>,
+    /// The caller's, of which there is one: from the step that gives the answer to the end of that
+    /// turn.
+    answer: UnsafeCell<Option<R>>,
+}
+
+// SAFETY: what is yielded is taken by one that has the whole, the call goes by its cell, and only
+// the caller, which is Send, touches the answer.
+unsafe impl<P, R, M, F, L> Sync for Waiting<P, R, M, F, L>
+where
+    P: Protocol,
+    R: Send,
+    M: Send,
+    F: Send,
+    L: Send,
+{
 }
 
 /// What a call begins with.
-struct Yielding<M, L> {
+struct Yielding<M, F, L> {
     to: Pid,
     message: M,
+    reply: F,
     limit: Option<L>,
 }
 
-impl<P: Protocol, R, M, F, L> Call<P, R, M, F, L> {
-    /// Takes it, if it has not ended yet: it has, from now on.
-    fn take(&mut self) -> Self {
-        mem::replace(self, Self::Over)
+/// A call that is under way.
+struct Call<P: Protocol, F> {
+    outstanding: Outstanding<P>,
+    reply: F,
+    limit: Option<TimerGuard>,
+}
+
+impl<P: Protocol, F> Call<P, F> {
+    fn complete<R>(self, result: Result<R, CallError<P>>)
+    where
+        F: Reply<P, R>,
+    {
+        let Self {
+            outstanding,
+            reply,
+            limit,
+        } = self;
+        drop(limit);
+        outstanding.answer_by(|| reply(result));
     }
 }
 
-impl<P, R, M, F, L> Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error>,
-{
-    fn limit(&self, guard: TimerGuard) {
-        // If the deadline has come already, the guard goes, outside of the lock.
-        let mut guard = Some(guard);
-        if let Call::Waits { limit, .. } = &mut *lock(&self.0) {
-            *limit = guard.take();
+impl<P: Protocol, R, M, F: Reply<P, R>, L> Waiting<P, R, M, F, L> {
+    fn new(yielded: Yielding<M, F, L>) -> Self {
+        Self {
+            yielded: Some(yielded),
+            call: TakeCell::empty(),
+            answer: UnsafeCell::new(None),
         }
     }
 
     /// Completes the call, if nothing has before.
     fn end(&self, result: Result<R, CallError<P>>) {
-        let call = lock(&self.0).take();
-        call.complete(result);
-    }
-}
-
-impl<P, R, M, F, L> Call<P, R, M, F, L>
-where
-    P: Protocol,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error>,
-{
-    fn complete(self, result: Result<R, CallError<P>>) {
-        if let Self::Waits {
-            completion,
-            reply,
-            limit,
-            answer: unwanted,
-        } = self
-        {
-            drop_contained(unwanted);
-            drop(limit);
-            completion.answer_by(|| reply(result));
+        match self.call.take() {
+            Some(call) => call.complete(result),
+            // An answer that nobody wants any more: its destructor is user code.
+            None => drop_contained(result),
         }
     }
 }
@@ -163,41 +178,59 @@ where
     P: Protocol,
     R: Send + 'static,
     M: FnOnce(Caller<R>) -> P::Message + Send + 'static,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+    F: Reply<P, R>,
     L: FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static,
 {
-    fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
-        let mut call = lock(&self.0);
-        let Call::Yielded(Yielding { to, message, limit }, reply) = call.take() else {
+    fn make(mut self: Arc<Self>, maker: CallMaker<'_, P>) {
+        let Some(waiting) = Arc::get_mut(&mut self) else {
+            unreachable!("only the step's output has a call that is not made");
+        };
+        let Some(yielded) = waiting.yielded.take() else {
             unreachable!("a call is made once");
         };
-        let (completion, handle) = match maker {
-            CallMaker::Worker(completion, handle) => (completion, handle),
+        let Yielding {
+            to,
+            message,
+            reply,
+            limit,
+        } = yielded;
+        let (process, tag, handle) = match maker {
+            CallMaker::Worker(process, tag, handle) => (process, tag, handle),
             CallMaker::Test(tag, open) => {
-                drop(call);
                 let (caller, answer) = Caller::new();
                 let call = Box::new(ByHand { answer, reply });
                 return open.push(OpenCall::new(tag, to, message(caller), call));
             }
         };
-        let own = completion.pid();
-        completion.note_call(to, limit.is_some());
-        *call = Call::Waits {
-            completion,
-            reply,
-            limit: None,
-            answer: None,
-        };
-        drop(call);
-        let waiting = Arc::clone(&self);
-        let message = message(Caller::process(waiting));
+        let own = process.pid();
+        let outstanding = Outstanding::new(process, tag);
+        outstanding.note_call(to, limit.is_some());
+        match limit {
+            None => waiting.call.fill(Call {
+                outstanding,
+                reply,
+                limit: None,
+            }),
+            Some(limit) => {
+                // Before the answer can come, which cancels it.
+                let guard = limit(Arc::clone(&self) as Arc<dyn Expires>);
+                let call = Call {
+                    outstanding,
+                    reply,
+                    limit: Some(guard),
+                };
+                // SAFETY: the cell was made empty, and this is done once.
+                if let Err(call) = unsafe { self.call.put(call) } {
+                    // The deadline has come already: nobody is called.
+                    return call.complete(Err(CallError::NotYet));
+                }
+            }
+        }
+        let message = message(Caller::process(
+            Arc::clone(&self) as Arc<dyn WaitingProcess<R>>
+        ));
         if to == own {
             return self.end(Err(CallError::ToItself(message)));
-        }
-        // Before the answer can come, which cancels it.
-        if let Some(limit) = limit {
-            let waiting = Arc::clone(&self);
-            self.limit(limit(waiting));
         }
         if let Err(error) = handle.send(to, message) {
             self.end(Err(CallError::Send(error)));
@@ -210,7 +243,7 @@ where
     P: Protocol,
     R: Send,
     M: Send,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    F: Reply<P, R>,
     L: Send,
 {
     fn expire(&self) {
@@ -223,16 +256,13 @@ where
     P: Protocol,
     R: Send,
     M: Send,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    F: Reply<P, R>,
     L: Send,
 {
-    fn put(&self, given: R) {
-        let mut given = Some(given);
-        if let Call::Waits { answer, .. } = &mut *lock(&self.0) {
-            *answer = given.take();
-        }
-        // If the deadline has come, nobody wants it: its destructor is user code.
-        drop_contained(given);
+    unsafe fn put(&self, answer: R) {
+        // SAFETY: the answer's place is the caller's (contract).
+        self.answer
+            .with_mut(|place| unsafe { *place = Some(answer) });
     }
 
     fn abandon(&self) {
@@ -245,21 +275,15 @@ where
     P: Protocol,
     R: Send,
     M: Send,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    F: Reply<P, R>,
     L: Send,
 {
-    fn give(&self) {
-        let (call, answer) = {
-            let mut call = lock(&self.0);
-            let Call::Waits { answer, .. } = &mut *call else {
-                return;
-            };
-            match answer.take() {
-                Some(answer) => (call.take(), answer),
-                None => return,
-            }
-        };
-        call.complete(Ok(answer));
+    unsafe fn give(&self) {
+        // SAFETY: it is that of the one that has put it there (contract).
+        let answer = self.answer.with_mut(|place| unsafe { (*place).take() });
+        if let Some(answer) = answer {
+            self.end(Ok(answer));
+        }
     }
 }
 
@@ -273,7 +297,7 @@ impl<P, R, F> Unanswered<P> for ByHand<R, F>
 where
     P: Protocol,
     R: Send,
-    F: FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send,
+    F: Reply<P, R>,
 {
     fn is_over(&self) -> bool {
         self.answer.is_there()

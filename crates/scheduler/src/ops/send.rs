@@ -103,11 +103,10 @@ impl<P: Protocol> Handle<P> {
     /// Delivers a completion. The caller holds a pin on the slot.
     pub(crate) fn deliver_completion(
         &self,
-        pid: Pid,
+        slot: &Slot<P>,
         tag: u64,
         result: Result<P::Reply, CommandError<P>>,
     ) {
-        let slot = self.table().slot(pid.slot());
         let completed = Item::Event(Event::Completed { tag, result });
         match slot.events.push(completed) {
             Ok(()) => {

@@ -9,11 +9,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use filch_promise::{Answer, promise};
-use filch_sync::{Mutex, lock};
+use filch_promise::{Answer, TakeCell, promise};
 
-use crate::api::command::result_of;
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
+use crate::api::outstanding::{Outstanding, result_of};
 use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
 use crate::table::item::{Item, Signal};
 use crate::table::late::{Late, TellSender};
@@ -133,7 +132,7 @@ impl<P: Protocol> StepOutput<P> {
         reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
         let patient = Patient { to, message, reply };
-        self.push(tag, Yielded::Call(Arc::new(Mutex::new(Some(patient)))));
+        self.push(tag, Yielded::Call(Arc::new(TakeCell::new(patient))));
     }
 }
 
@@ -144,28 +143,28 @@ struct Patient<P: Protocol, F> {
     reply: F,
 }
 
-impl<P, F> YieldedCall<P> for Mutex<Option<Patient<P, F>>>
+impl<P, F> YieldedCall<P> for TakeCell<Patient<P, F>>
 where
     P: Protocol,
     F: FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
 {
     fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
-        let Some(Patient { to, message, reply }) = lock(&self).take() else {
+        let Some(Patient { to, message, reply }) = self.take() else {
             unreachable!("a message is sent once");
         };
-        let (completion, handle) = match maker {
-            CallMaker::Worker(completion, handle) => (completion, handle),
+        let (outstanding, handle) = match maker {
+            CallMaker::Worker(process, tag, handle) => (Outstanding::new(process, tag), handle),
             CallMaker::Test(tag, open) => {
                 return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
             }
         };
         match handle.send_patiently(to, message) {
-            Err(error) if handle.may_wait(&error) && to != completion.pid() => {
-                completion.note_call(to, false);
-                let tell = move |sent| completion.answer_by(|| reply(sent));
+            Err(error) if handle.may_wait(&error) && to != outstanding.pid() => {
+                outstanding.note_call(to, false);
+                let tell = move |sent| outstanding.answer_by(|| reply(sent));
                 handle.send_late(to, error.message, Box::new(tell));
             }
-            sent => completion.answer_by(|| reply(sent)),
+            sent => outstanding.answer_by(|| reply(sent)),
         }
     }
 }

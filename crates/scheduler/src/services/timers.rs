@@ -219,7 +219,8 @@ impl<P: Protocol> Terminator<P> for Timers {
 
 impl<P: Protocol> StepOutput<P> {
     /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
-    /// [`CallError::NotYet`], and an answer that comes later is dropped.
+    /// [`CallError::NotYet`], and an answer that comes later is dropped. If the deadline passes
+    /// before the message is sent, it is not.
     pub fn call_by<R: Send + 'static>(
         &mut self,
         tag: u64,

@@ -6,13 +6,15 @@
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
-use filch_process_table::{Pid, Urgent};
+use filch_process_table::Urgent;
 use filch_processors::{BoundId, Processors, Runner};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
+use crate::api::outstanding::Outstanding;
+use crate::api::pinned::Pinned;
 use crate::api::step_output::{CallMaker, Over, Status, Yield, Yielded};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
@@ -24,9 +26,7 @@ use crate::worker::scratch::Scratch;
 #[cfg(feature = "tracing")]
 use crate::worker::span::enter_step;
 use crate::worker::start::take_over;
-use crate::{
-    CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
-};
+use crate::{CommandHandler, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput};
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -345,7 +345,7 @@ impl<P: Protocol> Driver<P> {
         }
         let status = output.take_status();
         if output.has_more() {
-            self.dispatch(context.pid(), slot, output);
+            self.dispatch(slot, output);
         }
         match status {
             Status::Over => Err(Over),
@@ -371,18 +371,21 @@ impl<P: Protocol> Driver<P> {
 
     /// Hands the commands of a step to the handler. Apart, as most steps have none.
     #[inline(never)]
-    fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
+    fn dispatch(&self, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, what } in output.drain_yields() {
             slot.awaited.ask();
             self.handle.counters().commands.add(1);
-            // SAFETY: this worker has the process.
-            let completion = unsafe { Completion::new(&self.handle, pid, tag) };
+            // SAFETY: this worker has the process, and it is this scheduler's.
+            let process = unsafe { Pinned::share_of(slot) };
             match what {
-                Yielded::Command(command) => dispatch(handler, command, completion),
-                // A panic in there drops the completion, which answers.
+                Yielded::Command(command) => {
+                    let outstanding = Outstanding::new(process, tag);
+                    dispatch(handler, command, &self.handle, outstanding);
+                }
+                // A panic in there drops what is outstanding, which answers.
                 Yielded::Call(call) => {
-                    let maker = CallMaker::Worker(completion, &self.handle);
+                    let maker = CallMaker::Worker(process, tag, &self.handle);
                     let _ = catch_panic(|| call.make(maker));
                 }
             }
