@@ -69,7 +69,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "crates/promise/src",
-        &["promise.rs"],
+        &["promise.rs", "take_cell.rs"],
         "a value and a waker that two ends take turns at",
     ),
     (
@@ -126,7 +126,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     (
         "crates/scheduler/src",
         &[
-            "api/command.rs",
+            "api/caller.rs",
             "api/owned.rs",
             "api/pinned.rs",
             "api/process_handle.rs",
@@ -135,6 +135,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "future/process_future.rs",
             "future/process.rs",
             "future/waker.rs",
+            "ops/process_call.rs",
             "ops/submit.rs",
             "table/body.rs",
             "worker/budget.rs",
