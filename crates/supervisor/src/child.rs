@@ -4,13 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use filch_event_queue::Sender;
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{
     ExitReason, Handle, Inbox, Pid, Protocol, SpawnError, Submission, SubmitError,
 };
 
-use crate::mail::Mail;
+use crate::mail;
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, Life};
 use crate::settings::restart::Restart;
@@ -23,7 +22,7 @@ use crate::settings::shutdown::Shutdown;
 pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
 
 /// Where a supervisor gets its mail.
-pub(crate) type Address<P> = Sender<Mail<Child<P>>>;
+pub(crate) type Address<P> = mail::Address<Child<P>>;
 
 /// What makes a child's processes, and the present one.
 pub(crate) struct Maker<P: Protocol> {
