@@ -8,6 +8,7 @@ use filch_scheduler::timers::Timers;
 use filch_scheduler::{
     ExitReason, Handle, Inbox, Pid, Protocol, SpawnError, Submission, SubmitError,
 };
+use filch_sync::panic::drop_contained;
 
 use crate::mail;
 use crate::plan::child::Spec;
@@ -124,7 +125,7 @@ impl<P: Protocol> Child<P> {
 
     pub(crate) fn with_maker(make: impl Make<P> + 'static) -> Self {
         let make = Maker {
-            make: Box::new(make),
+            make: Box::new(Contained(Some(make))),
             pid: None,
             below: None,
         };
@@ -139,6 +140,25 @@ impl<P: Protocol> Child<P> {
     pub(crate) fn named(mut self, name: &str) -> Self {
         self.0.name = Some(Arc::from(name));
         self
+    }
+}
+
+/// What makes a child's processes goes with the child, wherever that is dropped. Its destructor is
+/// the user's code: a panic in there would end the supervisor, and with it the other children.
+struct Contained<M>(Option<M>);
+
+impl<P: Protocol, M: Make<P>> Make<P> for Contained<M> {
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
+        match &mut self.0 {
+            Some(make) => make.make(birth),
+            None => unreachable!("it is there until the drop"),
+        }
+    }
+}
+
+impl<M> Drop for Contained<M> {
+    fn drop(&mut self) {
+        drop_contained(self.0.take());
     }
 }
 
