@@ -295,15 +295,18 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The supervisor is over: says so to all that have asked, are just doing so, or will.
-    fn end(mut self, outcome: Result<(), Failure>) {
+    fn end(self, outcome: Result<(), Failure>) {
         let told = outcome.clone().map_err(SupervisorError::from);
-        if let Some(Begun::Answer(reply)) = self.begun.take() {
-            let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
-            reply.tell(Err(error));
-        }
+        let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());
+        let (begun, mail) = (self.begun, self.mail);
         // When the process has ended, and its name is free.
-        let (scheduler, pid, mail) = (self.inbox.handle(), self.inbox.pid(), self.mail);
-        let _ = scheduler.at_end(pid, move |_| mail.close(told));
+        let _ = scheduler.at_end(pid, move |_| {
+            if let Some(Begun::Answer(reply)) = begun {
+                let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
+                reply.tell(Err(error));
+            }
+            mail.close(told);
+        });
         if let Err(failure) = outcome {
             self.inbox.fail(failure);
         }

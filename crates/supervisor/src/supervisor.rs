@@ -85,8 +85,8 @@ impl<P: Protocol> Supervisor<P> {
     /// # Errors
     /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:
     /// [`SupervisorError::Failed`] with [`Failure::NotStarted`](crate::Failure::NotStarted), when
-    /// the children that had been started have been ended, the last one first;
-    /// [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
+    /// the children that had been started have been ended, the last one first, and its name is
+    /// free; [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
     pub fn start(
         mut self,
         scheduler: &Handle<P>,
