@@ -36,6 +36,14 @@ impl<P: Protocol> Collector for SchedulerMetrics<P> {
         )?;
         processes.encode(live)?;
         encode_queues(&mut encoder, &stats.queues)?;
+        let messages = ConstCounter::new(stats.dropped);
+        let dropped = encoder.encode_descriptor(
+            "messages_dropped",
+            "Messages that were dropped for want of room",
+            None,
+            messages.metric_type(),
+        )?;
+        messages.encode(dropped)?;
         COUNTERS
             .iter()
             .try_for_each(|counter| counter.encode(&mut encoder, &stats))

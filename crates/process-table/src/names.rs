@@ -54,12 +54,14 @@ impl NameRegistry {
         name: &str,
         pid: Pid,
     ) -> Result<(), RegisterError> {
-        let absent = RegisterError::NoSuchProcess(NoSuchProcess { pid });
         // With the pin it cannot leave the table before the name is in, so its leaving finds the
         // name.
-        let process = table.pin(pid).ok_or(absent)?;
-        process.slot().notify_when_vacated();
-        if process.slot().events.is_closed() {
+        let process = table.pin(pid);
+        let lives = process.as_ref().is_some_and(|process| {
+            process.slot().notify_when_vacated();
+            !process.slot().events.is_closed()
+        });
+        if !lives {
             return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
         }
         let name: Arc<str> = name.into();

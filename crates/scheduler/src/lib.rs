@@ -62,7 +62,7 @@ pub use future::process_future::ProcessFuture;
 pub use future::spawn::{AsyncFn, SpawnError};
 pub use ops::call::CallError;
 pub use ops::execute::ExecuteError;
-pub use ops::send_when_room::Sending;
+pub use ops::send_when_room::{Sending, SendingError};
 pub use ops::shutdown::ShutdownReport;
 pub use ops::submit::{Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;

@@ -95,7 +95,7 @@ impl<P: Protocol> Deref for Scheduler<P> {
     fn deref(&self) -> &Handle<P> {
         match &self.running {
             Some((handle, _)) => handle,
-            None => unreachable!("it is shut down by value, or dropped"),
+            None => unreachable!("it is shut down by value, or as it is dropped"),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use filch_event_queue::Sender;
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{
     ExitReason, Handle, Inbox, Pid, Protocol, SpawnError, Submission, SubmitError,
 };
+use filch_sync::panic::drop_contained;
 
-use crate::mail::Mail;
+use crate::mail;
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, Life};
 use crate::settings::restart::Restart;
@@ -23,7 +23,7 @@ use crate::settings::shutdown::Shutdown;
 pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
 
 /// Where a supervisor gets its mail.
-pub(crate) type Address<P> = Sender<Mail<Child<P>>>;
+pub(crate) type Address<P> = mail::Address<Child<P>>;
 
 /// What makes a child's processes, and the present one.
 pub(crate) struct Maker<P: Protocol> {
@@ -125,7 +125,7 @@ impl<P: Protocol> Child<P> {
 
     pub(crate) fn with_maker(make: impl Make<P> + 'static) -> Self {
         let make = Maker {
-            make: Box::new(make),
+            make: Box::new(Contained(Some(make))),
             pid: None,
             below: None,
         };
@@ -140,6 +140,25 @@ impl<P: Protocol> Child<P> {
     pub(crate) fn named(mut self, name: &str) -> Self {
         self.0.name = Some(Arc::from(name));
         self
+    }
+}
+
+/// What makes a child's processes goes with the child, wherever that is dropped. Its destructor is
+/// the user's code: a panic in there would end the supervisor, and with it the other children.
+struct Contained<M>(Option<M>);
+
+impl<P: Protocol, M: Make<P>> Make<P> for Contained<M> {
+    fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade> {
+        match &mut self.0 {
+            Some(make) => make.make(birth),
+            None => unreachable!("it is there until the drop"),
+        }
+    }
+}
+
+impl<M> Drop for Contained<M> {
+    fn drop(&mut self) {
+        drop_contained(self.0.take());
     }
 }
 

@@ -6,17 +6,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use filch_event_queue::Receiver;
 use filch_scheduler::timers::{Sleep, Timers};
 use filch_scheduler::{Event as Told, ExitReason, HandedBack, Inbox, Pid, Protocol};
-use filch_sync::hint;
 use filch_sync::panic::catch_panic;
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};
 use crate::error::{NotAdded, SupervisorError};
 use crate::handle::SupervisorHandle;
 use crate::info::{ChildInfo, ChildState};
-use crate::mail::{Change, Mail, Reply};
+use crate::mail::{Change, Mail, Mailbox, Reply};
 use crate::plan::child::Spec;
 use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::plan::event::{Action, Event};
@@ -27,7 +25,7 @@ use crate::plan::request::{Answer, ChildError, Request, RequestId};
 /// The process of a supervisor.
 pub(crate) struct Driver<P: Protocol> {
     inbox: Inbox<P>,
-    mail: Receiver<Mail<Child<P>>>,
+    mail: Mailbox<Child<P>>,
     /// Where its children that are supervisors send theirs.
     address: Address<P>,
     timers: Timers,
@@ -42,8 +40,6 @@ pub(crate) struct Driver<P: Protocol> {
     begun: Option<Begun<P>>,
     requests: u64,
     replies: BTreeMap<RequestId, Requested<P>>,
-    /// Those that wait for its end.
-    at_end: Vec<Reply<(), SupervisorError>>,
 }
 
 /// The one that is told that all children have been started.
@@ -89,7 +85,7 @@ pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(
         inbox: Inbox<P>,
-        (address, mail): (Address<P>, Receiver<Mail<Child<P>>>),
+        (address, mail): (Address<P>, Mailbox<Child<P>>),
         timers: Timers,
         plan: Plan<Maker<P>>,
         above: Option<Pid>,
@@ -107,7 +103,6 @@ impl<P: Protocol> Driver<P> {
             begun: Some(begun),
             requests: 0,
             replies: BTreeMap::new(),
-            at_end: Vec::new(),
         }
     }
 
@@ -116,12 +111,8 @@ impl<P: Protocol> Driver<P> {
         if let Poll::Ready(event) = self.inbox.poll_next(context) {
             return Poll::Ready(Happened::Told(event));
         }
-        if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
+        if let Poll::Ready(mail) = self.mail.poll_next(context) {
             return Poll::Ready(Happened::Mail(mail));
-        }
-        if !self.mail.is_empty() {
-            // A push is under way, and this is polled again at once until that is done: it spins.
-            hint::spin_loop();
         }
         let Some(deadline) = self.plan.deadline() else {
             self.sleep = None;
@@ -196,10 +187,10 @@ impl<P: Protocol> Driver<P> {
             }
             Mail::Below(child, found) => found(self.below(&child)),
             Mail::Stop(reply) => {
-                self.at_end.push(reply);
+                self.mail.tell_at_end(reply);
                 self.tell(Event::Stop);
             }
-            Mail::AwaitEnd(reply) => self.at_end.push(reply),
+            Mail::AwaitEnd(reply) => self.mail.tell_at_end(reply),
             Mail::Begun(child, life) => self.tell(Event::Started { child, life }),
         }
     }
@@ -303,40 +294,21 @@ impl<P: Protocol> Driver<P> {
         });
     }
 
-    /// The supervisor is over: says so to all that have asked, or are just doing so.
-    fn end(mut self, outcome: Result<(), Failure>) {
-        self.mail.close();
-        while let Some(mail) = self.mail.recv() {
-            match mail {
-                Mail::Stop(reply) | Mail::AwaitEnd(reply) => self.at_end.push(reply),
-                mail => mail.refuse(),
-            }
-        }
+    /// The supervisor is over: says so to all that have asked, are just doing so, or will.
+    fn end(self, outcome: Result<(), Failure>) {
         let told = outcome.clone().map_err(SupervisorError::from);
-        if let Some(Begun::Answer(reply)) = self.begun.take() {
-            let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
-            reply.tell(Err(error));
-        }
+        let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());
+        let (begun, mail) = (self.begun, self.mail);
         // When the process has ended, and its name is free.
-        for reply in self.at_end.drain(..) {
-            let told = told.clone();
-            let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());
-            let _ = scheduler.at_end(pid, move |_| reply.tell(told));
-        }
+        let _ = scheduler.at_end(pid, move |_| {
+            if let Some(Begun::Answer(reply)) = begun {
+                let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
+                reply.tell(Err(error));
+            }
+            mail.close(told);
+        });
         if let Err(failure) = outcome {
             self.inbox.fail(failure);
-        }
-    }
-}
-
-impl<P: Protocol> Drop for Driver<P> {
-    /// Its process may have been terminated. This waits for a push that is under way, for an
-    /// instant: in the queue its reply would last as long as the handle does that waits for the
-    /// answer.
-    fn drop(&mut self) {
-        self.mail.close();
-        while let Some(mail) = self.mail.recv() {
-            mail.refuse();
         }
     }
 }
@@ -346,8 +318,8 @@ impl<P: Protocol> Begun<P> {
         match self {
             Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
             Self::Above(above, child, life) => {
-                // Refused: that one has ended, and ends this one.
-                let _ = above.push(Mail::Begun(child, life));
+                // If that one has ended, it ends this one.
+                above.send(Mail::Begun(child, life));
             }
         }
     }

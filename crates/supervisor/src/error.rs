@@ -30,8 +30,7 @@ pub enum SupervisorError {
     NotStarted(Box<str>),
     /// It was asked to end before all children had been started.
     Stopped,
-    /// Its process was ended from outside, and its children with it; or it had ended before it was
-    /// asked.
+    /// Its process was ended from outside, and its children with it.
     Terminated,
 }
 

@@ -102,13 +102,13 @@ impl<P: Protocol> SupervisorHandle<P> {
     /// [`Shutdown`](crate::Shutdown) says, whatever it does now. It is answered when that is done.
     ///
     /// # Errors
-    /// [`SupervisorError::Failed`], if it was about to end by itself;
-    /// [`SupervisorError::Terminated`].
+    /// As for [`ended`](Self::ended): it may be about to end by itself, or have done so.
     pub fn stop(&self) -> Answer<(), SupervisorError> {
         self.ask(Mail::Stop)
     }
 
-    /// Waits for its end, without asking for it.
+    /// Waits for its end, without asking for it. If it has ended, the answer is there. All that
+    /// ask get the same one, from whichever clone, before the end or after it.
     ///
     /// # Errors
     /// [`SupervisorError::Failed`], [`SupervisorError::Terminated`].
@@ -121,9 +121,7 @@ impl<P: Protocol> SupervisorHandle<P> {
         mail: impl FnOnce(Reply<T, E>) -> Mail<Child<P>>,
     ) -> Answer<T, E> {
         let (reply, answer) = answer();
-        if let Err(refused) = self.mail.push(mail(reply)) {
-            refused.into_inner().refuse();
-        }
+        self.mail.send(mail(reply));
         answer
     }
 }

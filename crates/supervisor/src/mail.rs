@@ -1,7 +1,12 @@
-//! What others have to say to a supervisor: requests, and what its children report.
+//! What others have to say to a supervisor: requests, and what its children report; and where they
+//! say it.
 
-use filch_event_queue::Sender;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use filch_event_queue::{Receiver, Sender, channel};
 use filch_scheduler::HandedBack;
+use filch_sync::hint;
 
 use crate::error::{Gone, NotAdded, SupervisorError};
 use crate::info::ChildInfo;
@@ -30,7 +35,7 @@ pub(crate) enum Mail<C> {
 }
 
 /// Is told where that is.
-pub(crate) type Found<C> = Box<dyn FnOnce(Result<Sender<Mail<C>>, ChildError>) + Send>;
+pub(crate) type Found<C> = Box<dyn FnOnce(Result<Address<C>, ChildError>) + Send>;
 
 /// What is to be done with a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +45,117 @@ pub(crate) enum Change {
     Delete,
 }
 
+/// How a supervisor has ended.
+pub(crate) type End = Result<(), SupervisorError>;
+
+/// Where a supervisor gets its mail, for as long as it lives; and after that, how it has ended.
+pub(crate) struct Address<C> {
+    mail: Sender<Mail<C>>,
+    end: Arc<OnceLock<End>>,
+}
+
+/// What a supervisor finds there. Whatever becomes of it, all mail is answered: dropping this says
+/// that the supervisor has ended.
+pub(crate) struct Mailbox<C: Send> {
+    mail: Receiver<Mail<C>>,
+    end: Arc<OnceLock<End>>,
+    /// How it ends, if now.
+    ending: End,
+    /// Those that wait for its end.
+    at_end: Vec<Reply<(), SupervisorError>>,
+}
+
+/// The two sides of a supervisor's mail.
+pub(crate) fn mailbox<C: Send>() -> (Address<C>, Mailbox<C>) {
+    let (sender, receiver) = channel();
+    let end = Arc::new(OnceLock::new());
+    let address = Address {
+        mail: sender,
+        end: Arc::clone(&end),
+    };
+    let mailbox = Mailbox {
+        mail: receiver,
+        end,
+        ending: Err(SupervisorError::Terminated),
+        at_end: Vec::new(),
+    };
+    (address, mailbox)
+}
+
+impl<C: Send> Address<C> {
+    /// Sends it there, or answers at once. Lock-free, except for memory.
+    pub(crate) fn send(&self, mail: Mail<C>) {
+        if let Err(refused) = self.mail.push(mail) {
+            refused.into_inner().refuse(self.end.get());
+        }
+    }
+}
+
+impl<C: Send> Mailbox<C> {
+    /// The next mail that is there.
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Mail<C>> {
+        if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
+            return Poll::Ready(mail);
+        }
+        if !self.mail.is_empty() {
+            // A push is under way, and this is polled again at once until that is done: it spins.
+            hint::spin_loop();
+        }
+        Poll::Pending
+    }
+
+    /// Has this one told how the supervisor has ended.
+    pub(crate) fn tell_at_end(&mut self, reply: Reply<(), SupervisorError>) {
+        self.at_end.push(reply);
+    }
+
+    /// The supervisor has ended, and not because it was terminated.
+    pub(crate) fn close(mut self, end: End) {
+        self.ending = end;
+    }
+}
+
+impl<C: Send> Drop for Mailbox<C> {
+    /// The end is there before the mail is closed: a push that is refused finds it. This waits for
+    /// a push that is under way, for an instant: in the queue its reply would last as long as the
+    /// handle does that waits for the answer.
+    fn drop(&mut self) {
+        let end = self.end.get_or_init(|| self.ending.clone());
+        self.mail.close();
+        for reply in self.at_end.drain(..) {
+            reply.tell(end.clone());
+        }
+        while let Some(mail) = self.mail.recv() {
+            mail.refuse(Some(end));
+        }
+    }
+}
+
 impl<C> Mail<C> {
-    /// Nobody does that any more: the child comes back. All other replies say it when they are
-    /// dropped.
-    pub(crate) fn refuse(self) {
-        if let Self::Start(child, reply) = self {
-            let error = ChildError::Stopping;
-            let child = Some(HandedBack::new(child));
-            reply.tell(Err(NotAdded { error, child }));
+    /// The supervisor has ended like that: a child comes back. All other replies say it when they
+    /// are dropped.
+    fn refuse(self, end: Option<&End>) {
+        match self {
+            Self::Start(child, reply) => {
+                let error = ChildError::Stopping;
+                let child = Some(HandedBack::new(child));
+                reply.tell(Err(NotAdded { error, child }));
+            }
+            Self::Stop(reply) | Self::AwaitEnd(reply) => {
+                if let Some(end) = end {
+                    reply.tell(end.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<C> Clone for Address<C> {
+    fn clone(&self) -> Self {
+        Self {
+            mail: self.mail.clone(),
+            end: Arc::clone(&self.end),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use filch_event_queue::channel;
 use filch_promise::{Answer, answer};
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
@@ -12,6 +11,7 @@ use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};
 use crate::driver::{Begun, Driver, supervise};
 use crate::error::SupervisorError;
 use crate::handle::SupervisorHandle;
+use crate::mail::mailbox;
 use crate::plan::child::Spec;
 use crate::plan::machine::{Plan, Rules};
 use crate::settings::backoff::Backoff;
@@ -85,8 +85,8 @@ impl<P: Protocol> Supervisor<P> {
     /// # Errors
     /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:
     /// [`SupervisorError::Failed`] with [`Failure::NotStarted`](crate::Failure::NotStarted), when
-    /// the children that had been started have been ended, the last one first;
-    /// [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
+    /// the children that had been started have been ended, the last one first, and its name is
+    /// free; [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
     pub fn start(
         mut self,
         scheduler: &Handle<P>,
@@ -130,11 +130,11 @@ struct Cradle<'a, P: Protocol> {
 
 impl<P: Protocol> Cradle<'_, P> {
     fn spawn(self, plan: Plan<Maker<P>>, begun: Begun<P>) -> Result<Newborn<P>, NotMade> {
-        let (sender, receiver) = channel();
-        let below = sender.clone();
+        let (address, mailbox) = mailbox();
+        let below = address.clone();
         let timers = self.timers.clone();
         let submission = self.scheduler.submission_with(|inbox| {
-            let mail = (sender, receiver);
+            let mail = (address, mailbox);
             supervise(Driver::new(inbox, mail, timers, plan, self.above, begun))
         });
         // It reads no messages: they come back to their senders.

@@ -137,7 +137,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     ///
     /// # Errors
     /// What the process ends with, if the new version does not start, or the old one panics as it
-    /// is closed.
+    /// is closed. Both are closed then.
     ///
     /// # Panics
     /// If the last step did not say so.
@@ -159,8 +159,11 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             let _ = self.life.close(&ExitReason::failed(&error));
             return Err(error);
         }
-        let closed = self.life.close(&ExitReason::Upgraded);
-        closed.map_err(ProcessError::Panicked)?;
+        if let Err(message) = self.life.close(&ExitReason::Upgraded) {
+            // It has begun, and ends by that.
+            let _ = new.close(&ExitReason::Panicked(message.as_str().into()));
+            return Err(ProcessError::Panicked(message));
+        }
         Ok(ProcessTest {
             life: new,
             outstanding: self.outstanding,

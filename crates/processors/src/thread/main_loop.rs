@@ -97,7 +97,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
                     None => self.go_idle(permit, true),
                 }
             }
-            Grant::Exit => unreachable!("the main loop ends there"),
+            Grant::Exit => unreachable!("the main loop ends at it"),
         }
     }
 

@@ -23,7 +23,7 @@ where
     F::Output: Send + 'static,
 {
     fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
-        unreachable!("a future is admitted without")
+        unreachable!("a future begins without `init`")
     }
 
     fn step(
@@ -64,7 +64,7 @@ where
     F::Output: Send + 'static,
 {
     fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
-        unreachable!("a future is admitted without")
+        unreachable!("a future begins without `init`")
     }
 
     fn step(

@@ -97,6 +97,10 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn), with the function.
+    ///
+    /// # Panics
+    /// If the function panics before its future is there, and with that message. Nothing is spawned
+    /// then.
     pub fn spawn_with<C, F>(
         &self,
         function: C,
@@ -156,6 +160,9 @@ where
     /// # Errors
     /// As [`Handle::spawn_with`]; and [`SpawnError::Name`], if the [name](Self::name) is taken, or
     /// [`SpawnError::DeadlinePassed`].
+    ///
+    /// # Panics
+    /// As [`Handle::spawn_with`].
     pub fn spawn(self) -> Result<JoinHandle<P, F::Output>, SpawnError<P, C>> {
         let Self {
             handle,

@@ -96,7 +96,7 @@ impl<P: Protocol> Closing<P> {
     /// The closing thread's part.
     fn run(&self) {
         let Some(handle) = self.lock().handle.clone() else {
-            unreachable!("this takes it out, at the end");
+            unreachable!("this takes it out, at the end, and is called once");
         };
         handle.disconnect_all();
         let report = handle.end_all(self.times);

@@ -113,7 +113,7 @@ impl<P: Protocol> ExecuteError<P> {
             JoinError::Process(error) => Self::Process(error),
             JoinError::NotYet(process) => Self::NotYet(process),
             JoinError::CalledFromInside(_) => {
-                unreachable!("this thread was no worker a moment ago")
+                unreachable!("a thread is a worker only further up its stack, and it was none here")
             }
         }
     }

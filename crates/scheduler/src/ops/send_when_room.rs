@@ -8,23 +8,28 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
+use filch_parker::poll_until;
 use filch_promise::{Answer, TakeCell, promise};
 
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
 use crate::api::outstanding::{Outstanding, result_of};
 use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
+use crate::protocol::error_by_display;
 use crate::table::item::{Item, Signal};
 use crate::table::late::{Late, TellSender};
-use crate::{CommandError, Handle, Pid, Protocol, SendError, StepOutput, Undelivered};
+use crate::{
+    CalledFromInside, CommandError, Handle, Pid, Protocol, SendError, StepOutput, Undelivered,
+};
 
 impl<P: Protocol> Handle<P> {
     /// Sends the process `to` a message here and now. If its [mailbox](crate::Submission::mailbox)
     /// is full, the message waits in its place, whatever the mailbox [says](crate::WhenFull). The
     /// future is ready when a step is given the message, or an async function reads it, or as soon
-    /// as there is room for it. For futures and
-    /// [async functions](Self::spawn_with), or threads that have an executor of their own; a
-    /// process yields it [as a command](StepOutput::send_when_room).
+    /// as there is room for it. Futures and [async functions](Self::spawn_with) await it, a thread
+    /// outside [waits](Sending::wait) for it, and a process yields it
+    /// [as a command](StepOutput::send_when_room).
     ///
     /// Its output is what [`send`](Self::send) returns: an error, with the message, if the process
     /// has ended, or ends before a worker comes to the message. `Ok` means no more than there. If
@@ -34,14 +39,20 @@ impl<P: Protocol> Handle<P> {
     /// An async function that awaits this for its own full mailbox waits for ever, and so do two
     /// that await room in each other's, and nothing else.
     pub fn send_when_room(&self, to: Pid, message: P::Message) -> Sending<P> {
-        Sending(match self.send_patiently(to, message) {
+        match self.send_patiently(to, message) {
             Err(error) if self.may_wait(&error) => {
                 let (resolver, sent) = promise();
                 self.send_late(to, error.message, Box::new(|sent| resolver.resolve(sent)));
-                sent.into()
+                Sending {
+                    sent: sent.into(),
+                    scheduler: Some(self.clone()),
+                }
             }
-            sent => Answer::ready(sent),
-        })
+            sent => Sending {
+                sent: Answer::ready(sent),
+                scheduler: None,
+            },
+        }
     }
 
     /// As [`send`](Self::send), but a message that is one too many always comes back.
@@ -171,7 +182,78 @@ where
 
 /// What becomes of a message that may have to wait; from [`Handle::send_when_room`].
 #[must_use = "the message is on its way, and may come back"]
-pub struct Sending<P: Protocol>(Answer<(), SendError<P>>);
+pub struct Sending<P: Protocol> {
+    sent: Answer<(), SendError<P>>,
+    /// The process's, if the message had to wait.
+    scheduler: Option<Handle<P>>,
+}
+
+impl<P: Protocol> Sending<P> {
+    /// Waits until it is known what becomes of the message. Blocking: for threads outside.
+    ///
+    /// ```
+    /// # use filch_scheduler::{Event, Protocol, Scheduler};
+    /// # enum Numbers {}
+    /// # impl Protocol for Numbers {
+    /// #     type Input = (); type Message = u64; type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # let scheduler = Scheduler::<Numbers>::builder().workers(2).build()?;
+    /// let adder = scheduler
+    ///     .submission_with(|mut inbox| async move {
+    ///         let mut sum = 0;
+    ///         while let Event::Message(number) = inbox.next().await {
+    ///             sum += number;
+    ///         }
+    ///         sum
+    ///     })
+    ///     .mailbox(3)
+    ///     .spawn()?;
+    /// // This thread is not faster than the adder, and none of its numbers is refused.
+    /// for number in 1..=100 {
+    ///     scheduler.send_when_room(adder.pid(), number).wait()?;
+    /// }
+    /// scheduler.cancel(adder.pid(), "these were all")?;
+    /// assert_eq!(adder.join()?, 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SendingError::Send`], with the message, if it was not delivered;
+    /// [`SendingError::CalledFromInside`], with this, on a worker of the same scheduler when that
+    /// is not known yet. Neither the end of the process nor that of the scheduler leaves the thread
+    /// waiting.
+    ///
+    /// # Panics
+    /// If it was polled to its end before.
+    pub fn wait(self) -> Result<(), SendingError<P>> {
+        self.wait_until(None)
+    }
+
+    /// As [`wait`](Self::wait), for at most that long.
+    ///
+    /// # Errors
+    /// [`SendingError::NotYet`], with this, if it was not known by then: the message goes on
+    /// waiting in its place. Else as [`wait`](Self::wait).
+    ///
+    /// # Panics
+    /// As [`wait`](Self::wait).
+    pub fn wait_timeout(self, timeout: Duration) -> Result<(), SendingError<P>> {
+        // A deadline that the clock cannot express never comes.
+        self.wait_until(Instant::now().checked_add(timeout))
+    }
+
+    fn wait_until(mut self, deadline: Option<Instant>) -> Result<(), SendingError<P>> {
+        let is_inside = self.scheduler.as_ref().is_some_and(Handle::is_worker);
+        if is_inside && !self.sent.is_ready() {
+            return Err(SendingError::CalledFromInside(self));
+        }
+        match poll_until(deadline, &mut self.sent) {
+            Some(sent) => sent.map_err(SendingError::Send),
+            None => Err(SendingError::NotYet(self)),
+        }
+    }
+}
 
 impl<P: Protocol> Future for Sending<P> {
     type Output = Result<(), SendError<P>>;
@@ -179,15 +261,40 @@ impl<P: Protocol> Future for Sending<P> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
+        Pin::new(&mut self.sent).poll(context)
     }
 }
 
 impl<P: Protocol> fmt::Debug for Sending<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sending").finish_non_exhaustive()
+        f.debug_struct("Sending")
+            .field("ready", &self.sent.is_ready())
+            .finish_non_exhaustive()
     }
 }
+
+/// Why a thread that [waited](Sending::wait) does not say that a message was sent.
+#[non_exhaustive]
+pub enum SendingError<P: Protocol> {
+    /// The message was not delivered, and comes back.
+    Send(SendError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(Sending<P>),
+    /// It is not known, and the call was not to wait any longer.
+    NotYet(Sending<P>),
+}
+
+impl<P: Protocol> fmt::Display for SendingError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("there has been no room for the message yet"),
+        }
+    }
+}
+
+error_by_display!(SendingError<P: Protocol>, Self::Send(error) => error);
 
 /// A message that a test sends.
 struct ByHand<F>(F);

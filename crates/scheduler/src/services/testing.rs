@@ -51,7 +51,7 @@ impl<P: Protocol> StepStatus<P> {
                     input,
                 })
             }
-            Status::Over => unreachable!("it has ended"),
+            Status::Over => unreachable!("a process that has ended has an exit"),
             Status::Pending | Status::PendingForEvents => {
                 unreachable!("a future is not to be had as a process")
             }

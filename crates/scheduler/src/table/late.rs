@@ -33,7 +33,7 @@ impl<P: Protocol> Late<P> {
     pub(crate) fn take(mut self) -> (P::Message, TellSender<P>) {
         match self.message.take() {
             Some(taken) => taken,
-            None => unreachable!("it is taken once"),
+            None => unreachable!("this uses it up"),
         }
     }
 }

@@ -48,11 +48,11 @@ impl<P: Protocol> LatestMail<P> {
         Ok(place)
     }
 
-    /// One that is open.
+    /// The one in a place that was given out.
     pub(crate) fn at(&self, place: u32) -> &Arc<Latest<P>> {
         match self.0.get(place) {
             Some(latest) => latest,
-            None => unreachable!("places stay"),
+            None => unreachable!("a place that was given out stays"),
         }
     }
 

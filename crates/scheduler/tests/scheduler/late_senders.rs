@@ -4,9 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc::{self, Sender};
 use std::task::{Context, Waker};
+use std::thread;
+use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Event, Node, Process, Scheduler, Sending, Undelivered, WhenFull,
+    Completion, Event, Node, Process, Scheduler, Sending, SendingError, Undelivered, WhenFull,
 };
 
 use crate::common::{Command, Test, handle, scheduler, scripted};
@@ -114,6 +116,80 @@ fn does_not_wait_for_itself(when_full: WhenFull) {
     let process = scheduler.submission(process, "run", 0);
     let process = process.mailbox_with(0, when_full);
     assert_eq!(process.submit().unwrap().join().unwrap(), 1);
+}
+
+/// It does so as long as it wants to, and may go on later.
+#[test]
+fn a_thread_waits_for_room() {
+    let scheduler = scheduler(1);
+    let (go_on, gate) = mpsc::channel::<()>();
+    let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
+    let process = scripted(|_, events, out| {
+        if let Some(Event::Message((_, number))) = events.first() {
+            out.done(*number);
+        }
+        Ok(())
+    });
+    let process = scheduler.submission(process, "run", 0).mailbox(0);
+    let process = process.submit().unwrap();
+    let sent = scheduler.send_when_room(process.pid(), (0, 7));
+    let Err(SendingError::NotYet(sent)) = sent.wait_timeout(Duration::ZERO) else {
+        panic!("no worker has come to the process");
+    };
+    let waiting = thread::spawn(move || sent.wait().is_ok());
+    go_on.send(()).unwrap();
+    assert!(waiting.join().unwrap());
+    assert_eq!(process.join().unwrap(), 7);
+    busy.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_thread_that_waits_gets_the_message_back_from_a_process_that_ends() {
+    let scheduler = scheduler(1);
+    let (go_on, gate) = mpsc::channel::<()>();
+    let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
+    let process = scheduler.submission(scripted(|_, _, _| Ok(())), "run", 0);
+    let process = process.mailbox(0).submit().unwrap();
+    let sent = scheduler.send_when_room(process.pid(), (0, 7));
+    scheduler.terminate(process.pid()).unwrap();
+    let waiting = thread::spawn(move || sent.wait());
+    go_on.send(()).unwrap();
+    let Err(SendingError::Send(error)) = waiting.join().unwrap() else {
+        panic!("it has ended");
+    };
+    let gone = Undelivered::NoSuchProcess;
+    assert_eq!((error.reason, error.message), (gone, (0, 7)));
+    busy.join().unwrap().unwrap();
+}
+
+/// It would wait for itself. What is known already it may ask for.
+#[test]
+fn a_worker_does_not_wait_for_room() {
+    let scheduler = scheduler(1);
+    let process = scripted(|_, events, out| {
+        if let Some(Event::Message((_, number))) = events.first() {
+            out.done(*number);
+        }
+        Ok(())
+    });
+    let process = scheduler.submission(process, "run", 0).mailbox(0);
+    let process = process.submit().unwrap();
+    let roomy = scheduler.submit(scripted(|_, _, _| Ok(())), "run", 0);
+    let (full, roomy) = (process.pid(), roomy.unwrap().pid());
+    let asking = scripted(move |context, _, out| {
+        let handle = context.handle();
+        let sent = handle.send_when_room(roomy, (0, 1)).wait();
+        assert!(sent.is_ok(), "it was known at once");
+        let sent = handle.send_when_room(full, (0, 7));
+        let sent = sent.wait_timeout(Duration::ZERO);
+        assert!(matches!(sent, Err(SendingError::CalledFromInside(_))));
+        out.done(1);
+        Ok(())
+    });
+    let asking = scheduler.submit(asking, "run", 0).unwrap();
+    assert_eq!(asking.join().unwrap(), 1);
+    // The message waited all the same.
+    assert_eq!(process.join().unwrap(), 7);
 }
 
 /// Nobody there knows of senders here.

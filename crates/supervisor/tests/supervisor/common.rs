@@ -162,7 +162,7 @@ impl Stage {
         })
     }
 
-    fn actor(&self, name: &str) -> Actor {
+    pub(crate) fn actor(&self, name: &str) -> Actor {
         Actor {
             name: name.to_owned(),
             notes: self.notes.clone(),

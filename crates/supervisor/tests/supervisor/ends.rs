@@ -62,5 +62,6 @@ fn a_termination_takes_the_children_along() {
     ends.sort();
     assert_eq!(ends, ["-a: linked", "-b: linked"]);
     assert_eq!(ended.wait(), Err(SupervisorError::Terminated));
+    assert_eq!(supervisor.stop().wait(), Err(SupervisorError::Terminated));
     stage.expect_no_more();
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use filch_scheduler::{Event, ExitReason};
-use filch_supervisor::{ChildRef, Failure, Strategy, Supervisor, SupervisorError};
+use filch_supervisor::{ChildError, ChildRef, Failure, Strategy, Supervisor, SupervisorError};
 
-use crate::common::{Order, SECOND, Stage};
+use crate::common::{Order, SECOND, Stage, until};
 
 fn too_many(child: &str, reason: ExitReason) -> SupervisorError {
     let child = ChildRef::from(child);
@@ -50,6 +50,26 @@ fn one_failure_too_many_ends_all() {
     };
     let failure = too_many("b", ExitReason::Failed("broken".into()));
     assert_eq!(*why, *failure.to_string());
+}
+
+/// Nobody need ask in time: it is said whenever it is asked, and to all.
+#[test]
+fn how_it_ended_is_known_afterwards() {
+    let stage = Stage::new();
+    let supervisor = Supervisor::new(Strategy::OneForOne)
+        .intensity(0, SECOND)
+        .name("root");
+    let supervisor = stage.start(supervisor.child(stage.child("a")));
+    let clone = supervisor.clone();
+    stage.order("a", Order::Fail);
+    until(|| stage.scheduler.whereis("root").is_none());
+    let failure = too_many("a", ExitReason::Failed("broken".into()));
+    for handle in [&supervisor, &supervisor, &clone] {
+        // From the second time on, nobody is left to say it.
+        assert_eq!(handle.ended().wait(), Err(failure.clone()));
+        assert_eq!(handle.stop().wait(), Err(failure.clone()));
+    }
+    assert_eq!(clone.children().wait(), Err(ChildError::Stopping));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod backoff;
 mod common;
 mod dynamic;
 mod ends;
+mod hostile;
 mod intensity;
 mod names;
 mod nested;

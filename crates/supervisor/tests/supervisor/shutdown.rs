@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use filch_supervisor::{ChildError, Shutdown, Strategy, Supervisor, SupervisorError};
+use filch_supervisor::{ChildError, Shutdown, Strategy, Supervisor};
 
 use crate::common::{Order, SECOND, Stage};
 
@@ -53,8 +53,10 @@ fn the_end_is_the_end() {
     supervisor.stop().wait().unwrap();
     assert_eq!(stage.scheduler.whereis("root"), None);
     ended.wait().unwrap();
-    // Nobody is left to say how it was.
-    assert_eq!(supervisor.stop().wait(), Err(SupervisorError::Terminated));
+    // It is no more, and has ended as it was asked to.
+    let (stopped, ended) = (supervisor.stop(), supervisor.ended());
+    assert!(stopped.is_ready() && ended.is_ready());
+    assert_eq!((stopped.wait(), ended.wait()), (Ok(()), Ok(())));
 }
 
 /// The supervisor's process can be asked to end as any process can.

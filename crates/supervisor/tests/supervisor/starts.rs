@@ -1,6 +1,11 @@
 //! How a supervisor starts, or does not.
 
-use filch_scheduler::{Event, ExitReason, Handle};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Wake, Waker};
+
+use filch_scheduler::{Event, ExitReason, Handle, Pid};
 use filch_supervisor::{Child, ChildRef, Failure, Strategy, Supervisor, SupervisorError};
 
 use crate::common::{Order, Stage, Test, until};
@@ -46,6 +51,44 @@ fn a_closure_that_panics_does_not_start_its_child() {
     assert_eq!(child, ChildRef::from("b"));
     assert_eq!(reason, ExitReason::Panicked("not today".into()));
     stage.expect(["+a", "-a: done"]);
+}
+
+/// Whoever waits for the answer may start another one of that name at once.
+#[test]
+fn a_supervisor_that_did_not_start_has_its_name_no_more() {
+    let stage = Stage::new();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let refusing = Child::new("a", move |_: &Handle<Test>| {
+        assert!(gate.recv().is_err());
+        panic!("not today")
+    });
+    let supervisor = Supervisor::new(Strategy::OneForOne).name("root");
+    let started = supervisor
+        .child(refusing)
+        .start(&stage.scheduler, &stage.timers);
+    let mut started = started.unwrap();
+    let (told, found) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Looking {
+        scheduler: stage.scheduler.handle(),
+        told,
+    }));
+    let poll = Pin::new(&mut started).poll(&mut Context::from_waker(&waker));
+    assert!(poll.is_pending());
+    drop(go_on);
+    assert_eq!(found.recv().unwrap(), None);
+    started.wait().unwrap_err();
+}
+
+/// Tells which process has the name `root` when it is woken.
+struct Looking {
+    scheduler: Handle<Test>,
+    told: mpsc::Sender<Option<Pid>>,
+}
+
+impl Wake for Looking {
+    fn wake(self: Arc<Self>) {
+        self.told.send(self.scheduler.whereis("root")).unwrap();
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use filch_scheduler::{Event, Events, Scheduler, StepOutput, from_fn};
+use filch_scheduler::{
+    Context, Event, Events, ExitReason, InitError, Pid, Process, Scheduler, StepOutput, from_fn,
+};
 use filch_testing::{ProcessTest, StepStatus, WhyNoStep};
 
 use crate::{Log, Message, Script, Scripted, Shop, begun, completed, look_up, price};
@@ -128,6 +130,62 @@ fn a_new_version_takes_over() {
     let error = test.upgrade(version).unwrap_err();
     assert!(error.to_string().contains("the new version did not start"));
     assert_eq!(log.take().len(), 1);
+}
+
+/// Goes on as a new version at its first event, and panics when it is closed for that.
+struct Version {
+    number: u32,
+    log: Log,
+}
+
+impl Process<Shop> for Version {
+    fn init(&mut self, _: &Context<'_, Shop>, _: &str, _: Pid) -> Result<(), InitError<Shop>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Shop>,
+        events: Events<'_, Shop>,
+        out: &mut StepOutput<Shop>,
+    ) -> Result<(), String> {
+        if events.len() > 0 {
+            let (number, log) = (self.number + 1, self.log.clone());
+            out.upgrade(Self { number, log }, "run", context.pid());
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, reason: &ExitReason) {
+        self.log.note(format!("{}: {reason}", self.number));
+        assert!(self.number > 0, "not without me");
+    }
+}
+
+/// The new version, which had begun, learns what it ends by: in a test as in a scheduler.
+#[test]
+fn an_old_version_panics_when_it_is_closed() {
+    let log = Log::default();
+    let old = || Version {
+        number: 0,
+        log: log.clone(),
+    };
+    let mut test = ProcessTest::new(old());
+    test.init("run", test.pid()).unwrap();
+    let StepStatus::Upgrade(version) = test.step([price("tea")]).unwrap().status else {
+        panic!("another status");
+    };
+    let tested = test.upgrade(version).unwrap_err();
+    let in_test = log.take();
+
+    let scheduler = Scheduler::<Shop>::builder().workers(1).build().unwrap();
+    let peer = scheduler.spawn(async {}).unwrap().pid();
+    let process = scheduler.submit(old(), "run", peer).unwrap();
+    let message = Message::Price("tea".to_owned());
+    scheduler.send(process.pid(), message).unwrap();
+    let real = process.join().unwrap_err();
+    assert_eq!(tested.to_string(), real.to_string());
+    assert_eq!(in_test, log.take());
 }
 
 #[test]

@@ -10,7 +10,8 @@ use filch_scheduler::{
     Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Scheduler, StepOutput,
 };
 use filch_supervisor::{
-    Child, ChildError, ChildState, Shutdown, Strategy, Supervisor, SupervisorHandle,
+    Answer, Child, ChildError, ChildRef, ChildState, Failure, Shutdown, Strategy, Supervisor,
+    SupervisorError, SupervisorHandle,
 };
 
 /// Fails at a message, and is done when it is asked to end.
@@ -236,6 +237,35 @@ fn it_is_asked_to_end_by_somebody() {
         ];
         assert_eq!(log.read(), expected);
         assert_eq!(scheduler.whereis("root"), None);
+        scheduler.shutdown(FOR_EVER).unwrap();
+    });
+}
+
+/// A child fails once too often. Others ask how the supervisor ended: before that, meanwhile or
+/// afterwards. A failure: one of them is told that it was terminated, or nothing.
+#[test]
+fn it_is_asked_how_it_ended() {
+    explore("all are told the same", 2_000, || {
+        let (scheduler, timers, log) = stage();
+        let supervisor = Supervisor::new(Strategy::OneForOne)
+            .intensity(0, FOR_EVER)
+            .child(child(&log, "a"));
+        let supervisor = supervisor.start(&scheduler, &timers).unwrap();
+        let supervisor = supervisor.wait().unwrap();
+        let asking = thread::spawn({
+            let supervisor = supervisor.clone();
+            move || [supervisor.ended(), supervisor.ended()].map(Answer::wait)
+        });
+        failing(&scheduler, "a").join().unwrap();
+        let told = asking.join().unwrap();
+        let told = told.into_iter().chain([supervisor.stop().wait()]);
+        for told in told {
+            let failure = SupervisorError::Failed(Failure::TooManyFailures {
+                child: ChildRef::from("a"),
+                reason: ExitReason::Failed("broken".into()),
+            });
+            assert_eq!(told, Err(failure));
+        }
         scheduler.shutdown(FOR_EVER).unwrap();
     });
 }

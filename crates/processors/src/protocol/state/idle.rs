@@ -56,7 +56,8 @@ impl Idle {
     /// The largest number of processors that the word can name.
     pub const MAX_PROCESSORS: usize = u16::MAX as usize - 1;
 
-    /// All `processors` running: none idle, none searching.
+    /// All `processors` running: none idle, none searching. There are
+    /// [so many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
     pub fn new(processors: usize) -> Self {
         debug_assert!(processors <= Self::MAX_PROCESSORS);
         Self {
