@@ -144,6 +144,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
+    ("crates/promise/src/take_cell.rs", &["take_cell"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     (
         "crates/slab/src",
