@@ -2,6 +2,7 @@
 //! thread and without a clock.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -23,8 +24,17 @@ pub(super) enum Action {
     Once(Box<dyn FnOnce() + Send>),
     /// This, each time that the period has passed, until it says `false`.
     Every(Duration, Box<dyn FnMut() -> bool + Send>),
+    /// This, once, if it is still wanted.
+    While(Box<dyn While>),
     /// A sleep is over.
     Wake(Waker),
+}
+
+/// A call that may come to be wanted no more.
+pub(super) trait While: Send {
+    fn is_wanted(&self) -> bool;
+
+    fn call(self: Box<Self>);
 }
 
 /// For whom timers are set: a number that means something to the caller, or [`Owner::NONE`].
@@ -57,6 +67,8 @@ pub(super) struct Queue {
     /// No hash map: that would keep the memory of the most timers that there ever were, and move
     /// all of them under the lock when it grows.
     timers: BTreeMap<u64, Pending>,
+    /// The number of the timer that was looked at last, to see whether it is still wanted.
+    looked_at: Option<u64>,
     closed: bool,
     /// All for whom timers have been set.
     served: Vec<Owner>,
@@ -192,6 +204,24 @@ impl Queue {
         Some(pending)
     }
 
+    /// Takes out the next timer, if it is wanted no more. Each call looks behind where the one
+    /// before has looked, and around.
+    ///
+    /// With two calls for each timer that comes in, a round takes as many timers as there were. So
+    /// there are never many more that nobody wants than others; and no call takes longer when there
+    /// are many.
+    pub(super) fn sweep(&mut self) -> Option<Pending> {
+        let behind = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.timers.range((behind, Bound::Unbounded)).next();
+        // Behind the last one, the first one comes.
+        self.looked_at = next.map(|(&number, _)| number);
+        let (&number, pending) = next?;
+        match &pending.action {
+            Some(Action::While(call)) if !call.is_wanted() => self.cancel(TimerKey(number)),
+            _ => None,
+        }
+    }
+
     /// While the sleep is pending, makes `waker` the one that it wakes. The one before comes back,
     /// to be dropped without the lock.
     ///
@@ -245,9 +275,11 @@ pub(super) fn after(now: Instant, delay: Duration) -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
-    use super::{Action, Due, Owner, Queue, after};
+    use super::{Action, Due, Owner, Queue, While, after};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -338,6 +370,55 @@ mod tests {
         assert_eq!(queue.next(), None);
         assert!(queue.insert(start, Owner::NONE, every_second()).is_err());
         assert!(queue.pop_due(start).is_none());
+    }
+
+    /// A call that is wanted while the flag is set.
+    struct Flagged(Arc<AtomicBool>);
+
+    impl While for Flagged {
+        fn is_wanted(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn call(self: Box<Self>) {}
+    }
+
+    #[test]
+    fn a_sweep_looks_at_one_after_the_other_and_around() {
+        let start = Instant::now();
+        let mut queue = Queue::default();
+        assert!(queue.sweep().is_none());
+        let flags = [true, false, true].map(AtomicBool::new).map(Arc::new);
+        for flag in &flags {
+            let action = Action::While(Box::new(Flagged(Arc::clone(flag))));
+            assert!(queue.insert(start, Owner::NONE, action).is_ok());
+        }
+        assert!(queue.insert(start, Owner::NONE, every_second()).is_ok());
+        let round = |queue: &mut Queue| [(); 5].map(|()| queue.sweep().is_some());
+        // The last one of each round finds the end.
+        assert_eq!(round(&mut queue), [false, true, false, false, false]);
+        flags[0].store(false, Ordering::Relaxed);
+        assert_eq!(round(&mut queue)[..2], [true, false]);
+        assert_eq!((queue.len(), queue.order.len()), (2, 2));
+    }
+
+    #[test]
+    fn of_those_that_nobody_wants_few_stay() {
+        let start = Instant::now();
+        let mut queue = Queue::default();
+        let insert = |queue: &mut Queue, is_wanted| {
+            let flag = Arc::new(AtomicBool::new(is_wanted));
+            let action = Action::While(Box::new(Flagged(flag)));
+            assert!(queue.insert(start, Owner::NONE, action).is_ok());
+        };
+        (0..100).for_each(|_| insert(&mut queue, true));
+        let mut most = 0;
+        for _ in 0..10_000 {
+            drop([queue.sweep(), queue.sweep()]);
+            insert(&mut queue, false);
+            most = most.max(queue.len());
+        }
+        assert!(most < 400, "{most}");
     }
 
     /// Of two owners, each is told of its own timers, and of those that anybody may have set.

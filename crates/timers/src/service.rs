@@ -127,8 +127,14 @@ impl Service {
         action: Action,
     ) -> Result<TimerKey, Action> {
         let shared = &self.shared;
+        let sweeps = matches!(action, Action::While(_));
         let mut queue = shared.lock();
         let key = queue.insert(deadline, owner, action)?;
+        let unwanted = if sweeps {
+            [queue.sweep(), queue.sweep()]
+        } else {
+            [None, None]
+        };
         let wakes = queue.looks.wakes_for(deadline);
         let watched = queue.watchers > 0;
         drop(queue);
@@ -139,6 +145,7 @@ impl Service {
             shared.registered.notify_all();
         }
         shared.clock.registered();
+        unwanted.into_iter().for_each(drop_contained);
         Ok(key)
     }
 
@@ -262,6 +269,9 @@ impl Shared {
         match action {
             Action::Once(call) => {
                 let _ = catch_panic(call);
+            }
+            Action::While(call) => {
+                let _ = catch_panic(|| call.call());
             }
             Action::Wake(waker) => {
                 let _ = catch_panic(|| waker.wake());

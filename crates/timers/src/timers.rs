@@ -11,7 +11,7 @@ use filch_sync::panic::drop_contained;
 use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
 use crate::guard::TimerGuard;
-use crate::queue::{Action, Owner, TimerKey, after};
+use crate::queue::{Action, Owner, TimerKey, While, after};
 use crate::service::Service;
 use crate::sleep::Sleep;
 use crate::timer_thread::RunningTimer;
@@ -69,6 +69,11 @@ impl Timers {
         self.service.now()
     }
 
+    /// That long from now. What the clock cannot express is thirty years away.
+    pub fn from_now(&self, delay: Duration) -> Instant {
+        after(self.now(), delay)
+    }
+
     /// How many timers are pending. Blocking, for the timers' lock.
     pub fn pending(&self) -> usize {
         self.service.pending()
@@ -86,7 +91,29 @@ impl Timers {
 
     /// [`call_at`](Self::call_at), that long from now.
     pub fn call_after(&self, delay: Duration, call: impl FnOnce() + Send + 'static) -> TimerKey {
-        self.call_at(after(self.now(), delay), call)
+        self.call_at(self.from_now(delay), call)
+    }
+
+    /// Calls `call` with `value` when the `deadline` has come, as [`call_at`](Self::call_at), while
+    /// that `is_wanted`. A timer that is wanted no more is cancelled some time: each call of this
+    /// looks at two of those that are pending, in turn, so that the unwanted ones are never many
+    /// more than the others.
+    ///
+    /// `is_wanted` is asked under the timers' lock: it is to be quick, and to leave the timers
+    /// alone. If it panics, this does.
+    pub fn call_at_while<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        value: T,
+        is_wanted: impl Fn(&T) -> bool + Send + 'static,
+        call: impl FnOnce(T) + Send + 'static,
+    ) -> TimerKey {
+        let call = WhileWanted {
+            value,
+            is_wanted,
+            call,
+        };
+        self.register_or_drop(deadline, Action::While(Box::new(call)))
     }
 
     /// Calls `call` each `period`, for the first time after one period, until it says `false`,
@@ -103,13 +130,13 @@ impl Timers {
         if period.is_zero() {
             return Err(ZeroPeriod);
         }
-        let first = after(self.now(), period);
+        let first = self.from_now(period);
         Ok(self.register_or_drop(first, Action::Every(period, Box::new(call))))
     }
 
     /// A future that is ready that long from now.
     pub fn sleep(&self, delay: Duration) -> Sleep {
-        self.sleep_until(after(self.now(), delay))
+        self.sleep_until(self.from_now(delay))
     }
 
     /// A future that is ready when the `deadline` has come.
@@ -185,6 +212,28 @@ impl Timers {
                 TimerKey::NONE
             }
         }
+    }
+}
+
+/// A value that is wanted for a while, and what is called with it then.
+struct WhileWanted<T, W, C> {
+    value: T,
+    is_wanted: W,
+    call: C,
+}
+
+impl<T, W, C> While for WhileWanted<T, W, C>
+where
+    T: Send,
+    W: Fn(&T) -> bool + Send,
+    C: FnOnce(T) + Send,
+{
+    fn is_wanted(&self) -> bool {
+        (self.is_wanted)(&self.value)
+    }
+
+    fn call(self: Box<Self>) {
+        (self.call)(self.value);
     }
 }
 

@@ -100,6 +100,14 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
+    /// Whether the process, if it is one of this node's, has not ended.
+    pub(crate) fn takes_messages(&self, to: Pid) -> bool {
+        let slot = self.table().find(to);
+        slot.map_or(to.node() != self.table().node(), |slot| {
+            !slot.events.is_closed()
+        })
+    }
+
     /// Delivers a completion. The caller holds a pin on the slot.
     pub(crate) fn deliver_completion(
         &self,

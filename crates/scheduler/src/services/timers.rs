@@ -10,7 +10,9 @@
 //! that have served the scheduler.
 //!
 //! A pending completion keeps the place of its process in the table, even if that one ends before.
-//! A timer that is [cancelled](filch_timers::Timers::cancel) or [shut
+//! It does not stay there: the next timers that are set for processes
+//! [sweep it out](filch_timers::Timers::call_at_while), as they do messages for the dead. A timer
+//! that is [cancelled](filch_timers::Timers::cancel) or [shut
 //! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
 //! hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
 
@@ -78,7 +80,9 @@ impl Timers {
         reply: P::Reply,
     ) -> TimerKey {
         let timers = self.on_behalf_of(completion.handle().number());
-        timers.call_at(deadline, move || completion.complete(reply))
+        timers.call_at_while(deadline, completion, Completion::is_wanted, |completion| {
+            completion.complete(reply);
+        })
     }
 
     /// [`complete_at`](Self::complete_at), that long from now.
@@ -88,8 +92,7 @@ impl Timers {
         completion: Completion<P>,
         reply: P::Reply,
     ) -> TimerKey {
-        let timers = self.on_behalf_of(completion.handle().number());
-        timers.call_after(delay, move || completion.complete(reply))
+        self.complete_at(self.from_now(delay), completion, reply)
     }
 
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
@@ -156,13 +159,17 @@ impl Timers {
         to: Pid,
         message: P::Message,
     ) -> TimerKey {
-        let scheduler = scheduler.clone();
         let timers = self.on_behalf_of(scheduler.number());
-        timers.call_at(deadline, move || {
-            if let Err(refused) = scheduler.send(to, message) {
-                drop_contained(refused);
-            }
-        })
+        timers.call_at_while(
+            deadline,
+            scheduler.clone(),
+            move |scheduler| scheduler.takes_messages(to),
+            move |scheduler| {
+                if let Err(refused) = scheduler.send(to, message) {
+                    drop_contained(refused);
+                }
+            },
+        )
     }
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until

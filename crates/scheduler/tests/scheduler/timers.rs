@@ -193,6 +193,42 @@ fn a_message_at_a_time_and_none_to_the_dead() {
     assert_eq!(timers.pending(), 0);
 }
 
+/// What others sleep for sweeps out what nobody waits for any more. A failure: each process that
+/// was terminated in its sleep keeps a timer, and its place in the table, for an hour.
+#[test]
+fn a_sleep_does_not_outlast_its_process_for_long() {
+    let (_clock, timers) = fake();
+    let scheduler = scheduler(2);
+    let (sleeper, completion) = asked(&scheduler);
+    timers.complete_after(3600 * SECOND, completion, 5);
+    for _ in 0..100 {
+        let (process, completion) = asked(&scheduler);
+        timers.complete_after(3600 * SECOND, completion, 5);
+        scheduler.terminate(process.pid()).unwrap();
+        assert!(process.join().is_err());
+        assert!(timers.pending() <= 4, "{timers:?}");
+    }
+    scheduler.terminate(sleeper.pid()).unwrap();
+}
+
+#[test]
+fn a_message_for_later_does_not_outlast_its_process_for_long() {
+    let (_clock, timers) = fake();
+    let scheduler = scheduler(2);
+    let living = scheduler.submit(summing(1), "run", 0).unwrap();
+    let in_an_hour = timers.from_now(3600 * SECOND);
+    timers.send_at(in_an_hour, &scheduler, living.pid(), (0, 9));
+    for _ in 0..100 {
+        let process = scheduler.submit(summing(1), "run", 0).unwrap();
+        timers.send_at(in_an_hour, &scheduler, process.pid(), (0, 9));
+        scheduler.terminate(process.pid()).unwrap();
+        assert!(process.join().is_err());
+        assert!(timers.pending() <= 4, "{timers:?}");
+    }
+    scheduler.send(living.pid(), (0, 7)).unwrap();
+    assert_eq!(living.join().unwrap(), 7);
+}
+
 /// A future takes none when the time has come. A failure: the interval goes on for ever.
 #[test]
 fn no_message_at_a_time_to_a_future() {

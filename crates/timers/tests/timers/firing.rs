@@ -42,6 +42,26 @@ fn earlier_deadlines_first_then_in_the_order_of_registration() {
     assert_eq!(clock.elapsed(), 3 * SECOND);
 }
 
+/// A call that is wanted comes with its value; one that is wanted no more goes when others are set,
+/// with what it owns.
+#[test]
+fn a_call_comes_while_it_is_wanted() {
+    let (clock, timers) = fake();
+    let (tell, told) = mpsc::channel();
+    let value = Arc::new(7);
+    for is_wanted in [true, false] {
+        let (value, tell) = (Arc::clone(&value), tell.clone());
+        let call = move |value: Arc<i32>| tell.send((is_wanted, *value)).unwrap();
+        timers.call_at_while(timers.from_now(SECOND), value, move |_| is_wanted, call);
+    }
+    // They look at each other in turn.
+    timers.call_at_while(timers.from_now(SECOND), (), |()| true, drop);
+    assert_eq!((timers.pending(), Arc::strong_count(&value)), (2, 2));
+    clock.advance(SECOND);
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [(true, 7)]);
+    assert_eq!((timers.pending(), Arc::strong_count(&value)), (0, 1));
+}
+
 /// Against a list that is sorted: any mixture of setting, cancelling and advancing.
 #[test]
 fn a_thousand_timers_fire_as_a_sorted_list_says() {
