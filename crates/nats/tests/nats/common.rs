@@ -85,7 +85,9 @@ impl Codec<Note> for Notes {
                 let number = number(&rest[..8]).map_err(io::Error::other)?;
                 Ok(Note::Echo(number, Pid::from_bits(to)))
             }
-            [2, text @ ..] => Ok(Note::Text(String::from_utf8_lossy(text).into_owned())),
+            [2, text @ ..] => str::from_utf8(text)
+                .map(|text| Note::Text(text.to_owned()))
+                .map_err(io::Error::other),
             [3] => Ok(Note::Done),
             [4] => Ok(Note::Fail),
             [6] => panic!("the codec panics"),
