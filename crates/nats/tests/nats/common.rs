@@ -43,6 +43,9 @@ pub(crate) enum Note {
     Panicking,
 }
 
+/// Why a process says that it has failed.
+pub(crate) const WHY: &str = "it was told to fail, and does as it is told";
+
 /// All but [`Note::Ended`], which never travels.
 pub(crate) struct Notes;
 
@@ -113,7 +116,7 @@ impl Process<Test> for Forward {
         for event in events {
             match event {
                 Event::Message(Note::Done) | Event::Cancel(_) => out.done(()),
-                Event::Message(Note::Fail) => return Err("it was told to".to_owned()),
+                Event::Message(Note::Fail) => return Err(WHY.to_owned()),
                 Event::Message(Note::Echo(number, to)) => {
                     // One that cannot be reached any more does not miss it.
                     let _ = context.send(to, Note::Number(number));
