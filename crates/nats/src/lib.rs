@@ -11,6 +11,7 @@ mod linking;
 mod lost;
 mod nats;
 mod outbox;
+mod outgoing;
 mod peer;
 mod peers;
 mod remote_monitor;

@@ -1,5 +1,6 @@
 //! The route to another node: what a scheduler hands messages to.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use async_nats::Client;
@@ -10,7 +11,12 @@ use crate::codec::AnyCodec;
 use crate::counters::Count;
 use crate::outbox::{NoRoom, Outbox};
 use crate::report::{Incident, Report};
-use crate::wire::{HEADER, begin_message, end_message};
+use crate::wire::{begin_message, end_message};
+
+thread_local! {
+    /// Where the thread encodes its messages, one after the other.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// The route to one life of a node. When that is lost it stays, and hands all back.
 pub(crate) struct Link<P: Protocol> {
@@ -21,7 +27,8 @@ pub(crate) struct Link<P: Protocol> {
 }
 
 impl<P: Protocol> Receiver<P> for Link<P> {
-    /// Takes it if there is room for it. Never blocks.
+    /// Takes it if there is room for it. Waits for other threads while they copy a message into the
+    /// same outbox, and for nothing else.
     ///
     /// # Errors
     /// [`Undelivered::NoRoute`], [`Undelivered::Backlog`], [`Undelivered::Unsendable`].
@@ -44,18 +51,21 @@ impl<P: Protocol> Link<P> {
         if self.client.connection_state() != State::Connected {
             return Err(no_route());
         }
-        let mut frame = begin_message(to);
-        if let Err(error) = self.codec.encode(message, &mut frame) {
+        // There is none where a codec sends a message itself, or the thread ends.
+        let mut packet = BUFFER.try_with(Cell::take).unwrap_or_default();
+        begin_message(to, &mut packet);
+        if let Err(error) = self.codec.encode(message, &mut packet) {
             let error = &*error;
             self.report.tell(&Incident::Unencodable { to, error });
             return Err(Undelivered::Unsendable);
         }
-        end_message(&mut frame);
-        if HEADER + frame.len() > self.client.max_payload() {
+        end_message(&mut packet);
+        if packet.len() > self.client.max_payload() {
             counters.add(Count::Unsendable, 1);
             return Err(Undelivered::Unsendable);
         }
-        self.outbox.offer(frame).map_err(|refused| match refused {
+        let offered = self.outbox.offer(&mut packet);
+        offered.map_err(|refused| match refused {
             NoRoom::Over => no_route(),
             NoRoom::Full => {
                 counters.add(Count::Backlog, 1);
@@ -66,6 +76,8 @@ impl<P: Protocol> Link<P> {
                 counters.add(Count::Unsendable, 1);
                 Undelivered::Unsendable
             }
-        })
+        })?;
+        let _ = BUFFER.try_with(|kept| kept.set(packet));
+        Ok(())
     }
 }

@@ -17,7 +17,8 @@ use tokio::task::JoinHandle;
 use crate::life::Life;
 use crate::link::Link;
 use crate::lost::{Ended, NodeLost};
-use crate::outbox::{Outbox, Outgoing};
+use crate::outbox::Outbox;
+use crate::outgoing::Outgoing;
 use crate::peer::{Arrival, Peer, There};
 use crate::peers::{Effects, Peers, State};
 use crate::report::Incident;
@@ -51,10 +52,10 @@ impl<P: Protocol> Peers<P> {
         let link = &mut state.next_link;
         state.peers.entry(node).or_insert_with(|| {
             *link += 1;
-            let (outbox, frames) = Outbox::new(self.limits.room);
+            let outbox = Outbox::new(self.limits.room, self.client.max_payload());
+            let outbox = Arc::new(outbox);
             let outgoing = Outgoing {
                 outbox: Arc::clone(&outbox),
-                frames,
                 client: self.client.clone(),
                 report: Arc::clone(&self.report),
                 subject: self.mail(node),

@@ -1,36 +1,55 @@
-//! What waits to be sent to one node: a queue that never blocks its senders, with room for so many
-//! bytes, and the task that empties it.
+//! What waits to be sent to one node: packets that never block those who fill them, with room for
+//! so many bytes.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::OnceLock;
 
-use async_nats::{Client, Subject};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, Semaphore, TryAcquireError};
+use filch_sync::{Mutex, MutexGuard, lock};
+use tokio::sync::Notify;
 
-use crate::counters::Count;
 use crate::life::Life;
-use crate::report::Report;
-use crate::wire::{Frame, HEADER, Header, Kind, kind_of};
+use crate::wire::{Frame, HEADER, Kind, kind_of};
 
 /// A packet has more bytes only if it has a single frame. What waits goes together: that is the
 /// difference between one message of NATS for each of ours and one for many. Twice as many bytes,
 /// or half, are no faster.
 const PACKET: usize = 32 * 1024;
 
-/// So many frames are taken at a time.
-const BATCH: usize = 1024;
-
 /// The end where frames come in.
 pub(crate) struct Outbox {
-    queue: UnboundedSender<Vec<u8>>,
+    waiting: Mutex<Waiting>,
     /// For messages, in bytes. What nodes say to each other needs none: there is little of it.
-    /// Closed when no more messages are taken.
-    room: Semaphore,
     limit: usize,
     /// The life that the packets are for, once it is known.
-    there: OnceLock<Life>,
+    pub(crate) there: OnceLock<Life>,
+    /// Something waits, and did not before.
+    pub(crate) filled: Notify,
     /// Nothing more is to be sent.
-    stop: Notify,
+    pub(crate) stop: Notify,
+}
+
+/// What changes. No user's code runs under its lock.
+struct Waiting {
+    packets: VecDeque<Packet>,
+    /// The room that is taken: by these packets, and by those that the system does not have yet.
+    taken: usize,
+    /// A packet of several frames has no more bytes than that.
+    most: usize,
+    takes_messages: bool,
+}
+
+/// Room for the header, and frames.
+#[derive(Debug, Default)]
+pub(crate) struct Packet {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) messages: u64,
+    /// The room that its messages take.
+    pub(crate) room: usize,
+    /// NATS is to say if nobody listens.
+    pub(crate) asks: bool,
+    /// It says goodbye.
+    pub(crate) is_last: bool,
 }
 
 /// Why an outbox does not take a message.
@@ -45,37 +64,67 @@ pub(crate) enum NoRoom {
 }
 
 impl Outbox {
-    /// An outbox with room for so many bytes, and its other end.
-    pub(crate) fn new(limit: usize) -> (Arc<Self>, UnboundedReceiver<Vec<u8>>) {
-        let (queue, frames) = unbounded_channel();
-        let limit = limit.min(Semaphore::MAX_PERMITS);
-        let outbox = Self {
-            queue,
-            room: Semaphore::new(limit),
+    /// An outbox with room for so many bytes of messages. The server takes packets of so many.
+    pub(crate) fn new(limit: usize, max_payload: usize) -> Self {
+        Self {
+            waiting: Mutex::new(Waiting {
+                packets: VecDeque::new(),
+                taken: 0,
+                most: PACKET.min(max_payload),
+                takes_messages: true,
+            }),
             limit,
             there: OnceLock::new(),
+            filled: Notify::new(),
             stop: Notify::new(),
-        };
-        (Arc::new(outbox), frames)
+        }
     }
 
-    /// Takes the frame of a message. Never blocks.
-    pub(crate) fn offer(&self, frame: Vec<u8>) -> Result<(), NoRoom> {
-        let bytes = match u32::try_from(frame.len()) {
-            Ok(bytes) if frame.len() <= self.limit => bytes,
-            _ => return Err(NoRoom::TooLarge),
-        };
-        match self.room.try_acquire_many(bytes) {
-            Ok(permit) => permit.forget(),
-            Err(TryAcquireError::NoPermits) => return Err(NoRoom::Full),
-            Err(TryAcquireError::Closed) => return Err(NoRoom::Over),
+    /// Takes the message of a packet that has nothing else. Never waits for the network. If the
+    /// packet is a large one, it is taken itself.
+    pub(crate) fn offer(&self, packet: &mut Vec<u8>) -> Result<(), NoRoom> {
+        let bytes = packet.len() - HEADER;
+        if bytes > self.limit {
+            return Err(NoRoom::TooLarge);
         }
-        self.queue.send(frame).map_err(|_| NoRoom::Over)
+        let mut waiting = self.lock();
+        if !waiting.takes_messages {
+            return Err(NoRoom::Over);
+        }
+        if bytes > self.limit - waiting.taken {
+            return Err(NoRoom::Full);
+        }
+        waiting.taken += bytes;
+        self.put(waiting, packet);
+        Ok(())
     }
 
     /// Takes a frame that is no message. If the node is lost, that frame is, too.
     pub(crate) fn tell(&self, frame: &Frame<'_>) {
-        let _ = self.queue.send(frame.to_bytes());
+        let mut packet = vec![0; HEADER];
+        frame.put(&mut packet);
+        self.put(self.lock(), &mut packet);
+    }
+
+    fn put(&self, mut waiting: MutexGuard<'_, Waiting>, packet: &mut Vec<u8>) {
+        let was_empty = waiting.packets.is_empty();
+        waiting.put(packet);
+        drop(waiting);
+        if was_empty {
+            self.filled.notify_one();
+        }
+    }
+
+    /// Takes out all that waits. The next packets are for a server that takes so many bytes.
+    pub(crate) fn take(&self, max_payload: usize) -> VecDeque<Packet> {
+        let mut waiting = self.lock();
+        waiting.most = PACKET.min(max_payload);
+        mem::take(&mut waiting.packets)
+    }
+
+    /// The system has packets that took so much room.
+    pub(crate) fn give_back(&self, room: usize) {
+        self.lock().taken -= room;
     }
 
     /// The packets are for that life.
@@ -86,13 +135,13 @@ impl Outbox {
 
     /// Takes no more messages, and says goodbye.
     pub(crate) fn leave(&self) {
-        self.room.close();
+        self.lock().takes_messages = false;
         self.tell(&Frame::Plain(Kind::Leaving));
     }
 
     /// Sends nothing more.
     pub(crate) fn stop(&self) {
-        self.room.close();
+        self.lock().takes_messages = false;
         self.stop.notify_one();
     }
 
@@ -103,131 +152,180 @@ impl Outbox {
 
     /// How many bytes of messages wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.limit.saturating_sub(self.room.available_permits())
+        self.lock().taken
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        lock(&self.waiting)
     }
 }
 
-/// The end where packets go out.
-pub(crate) struct Outgoing {
-    pub(crate) outbox: Arc<Outbox>,
-    pub(crate) frames: UnboundedReceiver<Vec<u8>>,
-    pub(crate) client: Client,
-    pub(crate) report: Arc<Report>,
-    /// Of the node's mail.
-    pub(crate) subject: Subject,
-    /// Where NATS says that nobody listens there.
-    pub(crate) nobody: Subject,
-    /// Of the first packet.
-    pub(crate) header: Header,
+impl Waiting {
+    /// Adds the only frame of a packet to the last one, or the packet, where it does not fit.
+    fn put(&mut self, packet: &mut Vec<u8>) {
+        let frame = &packet[HEADER..];
+        match self.packets.back_mut() {
+            Some(last) if last.bytes.len() + frame.len() <= self.most => {
+                last.bytes.extend_from_slice(frame);
+                last.count(frame);
+            }
+            _ => self.packets.push_back(Packet::begin(packet)),
+        }
+    }
 }
 
-/// Nothing more can be sent, or is to be.
-struct Stopped;
-
-impl Outgoing {
-    /// Sends what comes, until it is told to stop or has said goodbye.
-    pub(crate) async fn run(mut self) {
-        let mut batch = Vec::new();
-        let mut is_over = false;
-        while !is_over {
-            let outbox = Arc::clone(&self.outbox);
-            tokio::select! {
-                biased;
-                () = outbox.stop.notified() => break,
-                _ = self.frames.recv_many(&mut batch, BATCH) => {}
-            }
-            let is_last = |frame: &Vec<u8>| kind_of(frame) == Some(Kind::Leaving);
-            is_over = batch.iter().any(is_last);
-            if self.send(&mut batch).await.is_err() {
-                break;
-            }
-        }
-        self.outbox.stop();
-        self.frames.close();
-        while let Ok(frame) = self.frames.try_recv() {
-            batch.push(frame);
-        }
-        self.report.counters.add(Count::Dropped, messages(&batch));
-    }
-
-    /// Sends these frames, and waits until the system has them: so long, others gather.
-    async fn send(&mut self, batch: &mut Vec<Vec<u8>>) -> Result<(), Stopped> {
-        let mut freed = 0;
-        while !batch.is_empty() {
-            let count = self.fitting(batch);
-            let frames = &batch[..count];
-            let packet = self.packet(frames);
-            let messages = messages(frames);
-            freed += frames
-                .iter()
-                .filter(is_message)
-                .map(Vec::len)
-                .sum::<usize>();
-            let wants_answer =
-                |frame: &Vec<u8>| matches!(kind_of(frame), Some(Kind::Hello | Kind::Pulse));
-            let subject = self.subject.clone();
-            let sent = if frames.iter().any(wants_answer) {
-                let nobody = self.nobody.clone();
-                let publish = self
-                    .client
-                    .publish_with_reply(subject, nobody, packet.into());
-                self.unless_stopped(publish).await?
-            } else {
-                let publish = self.client.publish(subject, packet.into());
-                self.unless_stopped(publish).await?
-            };
-            if sent.is_ok() {
-                self.header.packets += 1;
-                self.header.messages += messages;
-                self.report.counters.add(Count::Sent, messages);
-            } else {
-                // The server has become one that takes less, or there will be none any more.
-                self.report.counters.add(Count::Dropped, messages);
-            }
-            batch.drain(..count);
-        }
-        // Without a connection this waits for one. It does not fail while there may be one.
-        let flush = self.client.flush();
-        let _ = self.unless_stopped(flush).await?;
-        self.outbox.room.add_permits(freed);
-        Ok(())
-    }
-
-    async fn unless_stopped<T>(&self, done: impl Future<Output = T>) -> Result<T, Stopped> {
-        tokio::select! {
-            biased;
-            () = self.outbox.stop.notified() => Err(Stopped),
-            done = done => Ok(done),
-        }
-    }
-
-    /// How many of the frames go into one packet: at least one.
-    fn fitting(&self, frames: &[Vec<u8>]) -> usize {
-        let most = PACKET.min(self.client.max_payload());
-        let mut bytes = HEADER;
-        let fits = |frame: &&Vec<u8>| {
-            bytes += frame.len();
-            bytes <= most
+impl Packet {
+    /// Begins with a packet of one frame.
+    fn begin(packet: &mut Vec<u8>) -> Self {
+        let mut begun = Self::default();
+        begun.count(&packet[HEADER..]);
+        begun.bytes = if packet.len() < PACKET {
+            let mut bytes = Vec::with_capacity(PACKET);
+            bytes.extend_from_slice(packet);
+            bytes
+        } else {
+            // A copy would be long, and nothing is to follow.
+            mem::take(packet)
         };
-        frames.iter().take_while(fits).count().max(1)
+        begun
     }
 
-    fn packet(&self, frames: &[Vec<u8>]) -> Vec<u8> {
-        let bytes: usize = frames.iter().map(Vec::len).sum();
-        let mut packet = Vec::with_capacity(HEADER + bytes);
-        let to = self.outbox.there.get().copied();
-        Header { to, ..self.header }.put(&mut packet);
-        for frame in frames {
-            packet.extend_from_slice(frame);
+    /// A frame has come.
+    fn count(&mut self, frame: &[u8]) {
+        match kind_of(frame) {
+            Some(Kind::Message) => {
+                self.messages += 1;
+                self.room += frame.len();
+            }
+            Some(Kind::Hello | Kind::Pulse) => self.asks = true,
+            Some(Kind::Leaving) => self.is_last = true,
+            _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NoRoom, Outbox, PACKET, Packet};
+    use crate::life::Life;
+    use crate::wire::{Frame, HEADER, Header, Kind, begin_message, end_message, read};
+    use filch_scheduler::{Node, Pid};
+    use proptest::collection::vec;
+    use proptest::prelude::{Strategy, any, prop_oneof, proptest};
+
+    const FRAME: usize = 21;
+
+    fn packet(number: u128, length: usize) -> Vec<u8> {
+        let mut packet = Vec::new();
+        begin_message(Pid::from_bits(number), &mut packet);
+        packet.resize(packet.len() + length, 7);
+        end_message(&mut packet);
         packet
     }
-}
 
-fn is_message(frame: &&Vec<u8>) -> bool {
-    kind_of(frame) == Some(Kind::Message)
-}
+    /// The numbers of its frames: those of messages, and of unwatches.
+    fn numbers(mut packet: Packet) -> Vec<u128> {
+        let header = Header {
+            to: None,
+            node: Node(1),
+            life: Life::begin(),
+            link: 1,
+            packets: 0,
+            messages: 0,
+        };
+        header.put(&mut packet.bytes);
+        let number = |frame| match frame {
+            Ok(Frame::Message { to, .. } | Frame::Unwatch(_, to)) => to.to_bits(),
+            other => panic!("{other:?}"),
+        };
+        read(&packet.bytes).unwrap().1.map(number).collect()
+    }
 
-fn messages(frames: &[Vec<u8>]) -> u64 {
-    frames.iter().filter(is_message).count() as u64
+    #[derive(Clone, Debug)]
+    enum Step {
+        Offer(usize),
+        Tell,
+        Take(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => prop_oneof![0..200_usize, 0..2 * PACKET].prop_map(Step::Offer),
+            2 => any::<()>().prop_map(|()| Step::Tell),
+            1 => (100..2 * PACKET).prop_map(Step::Take),
+        ]
+    }
+
+    proptest! {
+        /// Invariants: all frames come out, in order; a packet of several has no more bytes than
+        /// the server takes, and what it says of its messages is so; the next one begins where
+        /// the last is full.
+        #[test]
+        fn packets_are_what_was_put_in(steps in vec(step(), 0..60)) {
+            let outbox = Outbox::new(usize::MAX, PACKET);
+            let (mut put, mut taken) = (Vec::new(), Vec::new());
+            let (mut messages, mut bytes, mut most) = (0, 0, PACKET);
+            for (number, step) in (0..).zip(steps.into_iter().chain([Step::Take(0)])) {
+                match step {
+                    Step::Offer(length) => {
+                        outbox.offer(&mut packet(number, length)).unwrap();
+                        messages += 1;
+                        bytes += FRAME + length;
+                        put.push(number);
+                    }
+                    Step::Tell => {
+                        outbox.tell(&Frame::Unwatch(0, Pid::from_bits(number)));
+                        put.push(number);
+                    }
+                    Step::Take(next) => {
+                        assert_eq!(outbox.waiting(), bytes);
+                        let mut before = PACKET;
+                        for packet in outbox.take(next) {
+                            (messages, bytes) = (messages - packet.messages, bytes - packet.room);
+                            outbox.give_back(packet.room);
+                            let length = packet.bytes.len();
+                            let numbers = numbers(packet);
+                            assert!(length <= most || numbers.len() == 1);
+                            assert!(before + length - HEADER > most);
+                            taken.extend(numbers);
+                            before = length;
+                        }
+                        assert_eq!((messages, bytes, outbox.waiting()), (0, 0, 0));
+                        most = PACKET.min(next);
+                    }
+                }
+            }
+            assert_eq!(taken, put);
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_bytes() {
+        let outbox = Outbox::new(2 * (FRAME + 9), PACKET);
+        let offer = |length| outbox.offer(&mut packet(1, length));
+        assert_eq!(offer(2 * (FRAME + 9)), Err(NoRoom::TooLarge));
+        assert_eq!((offer(9), offer(10)), (Ok(()), Err(NoRoom::Full)));
+        assert_eq!((offer(9), offer(0)), (Ok(()), Err(NoRoom::Full)));
+        // What nodes say to each other needs none.
+        outbox.tell(&Frame::Plain(Kind::Pulse));
+        let packets = outbox.take(PACKET);
+        // The system does not have them yet.
+        assert_eq!((offer(9), outbox.waiting()), (Err(NoRoom::Full), 60));
+        assert_eq!((packets.len(), packets[0].room), (1, 60));
+        assert!(packets[0].asks && !packets[0].is_last);
+        outbox.give_back(60);
+        assert_eq!((offer(9), outbox.waiting()), (Ok(()), 30));
+    }
+
+    /// A failure: a message behind the goodbye, or no goodbye where there is no room.
+    #[test]
+    fn an_outbox_that_leaves_takes_no_more_messages() {
+        let outbox = Outbox::new(30, PACKET);
+        outbox.offer(&mut packet(1, 9)).unwrap();
+        outbox.leave();
+        assert_eq!(outbox.offer(&mut packet(2, 9)), Err(NoRoom::Over));
+        let packets = outbox.take(PACKET);
+        assert_eq!((packets.len(), packets[0].messages), (1, 1));
+        assert!(packets[0].is_last);
+    }
 }

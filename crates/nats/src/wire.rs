@@ -15,6 +15,6 @@ mod garbage;
 mod packet;
 mod reason;
 
-pub(crate) use frame::{Frame, Kind, begin_message, end_message, kind_of};
+pub(crate) use frame::{Frame, Kind, kind_of};
 pub use garbage::Garbage;
-pub(crate) use packet::{HEADER, Header, read};
+pub(crate) use packet::{HEADER, Header, begin_message, end_message, read};

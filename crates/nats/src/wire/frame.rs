@@ -71,8 +71,7 @@ impl Frame<'_> {
         let start = bytes.len();
         match self {
             Self::Message { to, bytes: message } => {
-                begin(Kind::Message, bytes);
-                bytes.extend_from_slice(&to.to_bits().to_le_bytes());
+                begin_message(*to, bytes);
                 bytes.extend_from_slice(message);
             }
             Self::Plain(kind) => begin(*kind, bytes),
@@ -90,12 +89,6 @@ impl Frame<'_> {
         }
         end(start, bytes);
     }
-
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.put(&mut bytes);
-        bytes
-    }
 }
 
 fn put_numbers(kind: Kind, id: u64, pid: Option<Pid>, bytes: &mut Vec<u8>) {
@@ -106,29 +99,22 @@ fn put_numbers(kind: Kind, id: u64, pid: Option<Pid>, bytes: &mut Vec<u8>) {
     }
 }
 
+/// The beginning of a message's frame, without the message.
+pub(super) fn begin_message(to: Pid, bytes: &mut Vec<u8>) {
+    begin(Kind::Message, bytes);
+    bytes.extend_from_slice(&to.to_bits().to_le_bytes());
+}
+
 fn begin(kind: Kind, bytes: &mut Vec<u8>) {
     bytes.push(kind as u8);
     bytes.extend_from_slice(&[0; PREFIX - 1]);
 }
 
 /// Writes the length of the frame that begins at `start`. One of 4 GiB is longer than any server
-/// of NATS takes, and than the room of an outbox.
-fn end(start: usize, bytes: &mut [u8]) {
+/// of NATS takes.
+pub(super) fn end(start: usize, bytes: &mut [u8]) {
     let length = u32::try_from(bytes.len() - start - PREFIX).unwrap_or(u32::MAX);
     bytes[start + 1..start + PREFIX].copy_from_slice(&length.to_le_bytes());
-}
-
-/// The beginning of a message's frame, without the message.
-pub(crate) fn begin_message(to: Pid) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64);
-    begin(Kind::Message, &mut bytes);
-    bytes.extend_from_slice(&to.to_bits().to_le_bytes());
-    bytes
-}
-
-/// What [`begin_message`] began has its message now.
-pub(crate) fn end_message(frame: &mut [u8]) {
-    end(0, frame);
 }
 
 /// The kind of a frame that was made here.

@@ -1,6 +1,6 @@
 //! A packet: a header, and frames.
 
-use filch_scheduler::Node;
+use filch_scheduler::{Node, Pid};
 
 use crate::life::Life;
 use crate::wire::frame::{self, Frame, Kind};
@@ -30,15 +30,31 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.push(VERSION);
-        bytes.extend_from_slice(&self.to.map_or(0, Life::to_bits).to_le_bytes());
-        bytes.extend_from_slice(&self.node.0.to_le_bytes());
-        bytes.extend_from_slice(&self.life.to_bits().to_le_bytes());
-        bytes.extend_from_slice(&self.link.to_le_bytes());
-        bytes.extend_from_slice(&self.packets.to_le_bytes());
-        bytes.extend_from_slice(&self.messages.to_le_bytes());
+    /// Writes it into the room at the front of a packet.
+    pub(crate) fn put(&self, packet: &mut [u8]) {
+        let header = [
+            &[VERSION][..],
+            &self.to.map_or(0, Life::to_bits).to_le_bytes(),
+            &self.node.0.to_le_bytes(),
+            &self.life.to_bits().to_le_bytes(),
+            &self.link.to_le_bytes(),
+            &self.packets.to_le_bytes(),
+            &self.messages.to_le_bytes(),
+        ];
+        packet[..HEADER].copy_from_slice(&header.concat());
     }
+}
+
+/// Makes of `packet` one of a single message, which is to be appended: with room for the header.
+pub(crate) fn begin_message(to: Pid, packet: &mut Vec<u8>) {
+    packet.clear();
+    packet.resize(HEADER, 0);
+    frame::begin_message(to, packet);
+}
+
+/// What [`begin_message`] began has its message now.
+pub(crate) fn end_message(packet: &mut [u8]) {
+    frame::end(HEADER, packet);
 }
 
 /// Splits a packet into its header and its frames.
@@ -184,7 +200,7 @@ mod tests {
             made in vec(made(), 0..5),
             cut in any::<proptest::sample::Index>(),
         ) {
-            let mut bytes = Vec::new();
+            let mut bytes = vec![0; HEADER];
             header.put(&mut bytes);
             let mut ends = vec![bytes.len()];
             for made in &made {
@@ -219,6 +235,7 @@ mod tests {
         ) {
             let mut bytes = Vec::new();
             if is_headed {
+                bytes.resize(HEADER, 0);
                 header.put(&mut bytes);
                 bytes.push(kind);
                 bytes.extend_from_slice(&length.to_le_bytes());

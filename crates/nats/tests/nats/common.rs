@@ -43,6 +43,9 @@ pub(crate) enum Note {
     Panicking,
 }
 
+/// Why a process says that it has failed.
+pub(crate) const WHY: &str = "it was told to fail, and does as it is told";
+
 /// All but [`Note::Ended`], which never travels.
 pub(crate) struct Notes;
 
@@ -85,7 +88,9 @@ impl Codec<Note> for Notes {
                 let number = number(&rest[..8]).map_err(io::Error::other)?;
                 Ok(Note::Echo(number, Pid::from_bits(to)))
             }
-            [2, text @ ..] => Ok(Note::Text(String::from_utf8_lossy(text).into_owned())),
+            [2, text @ ..] => str::from_utf8(text)
+                .map(|text| Note::Text(text.to_owned()))
+                .map_err(io::Error::other),
             [3] => Ok(Note::Done),
             [4] => Ok(Note::Fail),
             [6] => panic!("the codec panics"),
@@ -111,7 +116,7 @@ impl Process<Test> for Forward {
         for event in events {
             match event {
                 Event::Message(Note::Done) | Event::Cancel(_) => out.done(()),
-                Event::Message(Note::Fail) => return Err("it was told to".to_owned()),
+                Event::Message(Note::Fail) => return Err(WHY.to_owned()),
                 Event::Message(Note::Echo(number, to)) => {
                     // One that cannot be reached any more does not miss it.
                     let _ = context.send(to, Note::Number(number));

@@ -14,4 +14,5 @@ mod other_program;
 mod refusals;
 mod server;
 mod shutdown;
+mod small_packets;
 mod speed;

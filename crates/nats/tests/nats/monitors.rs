@@ -9,7 +9,7 @@ use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};
 
-use crate::common::{News, Note, TestNode, await_next, eventually, next, two};
+use crate::common::{News, Note, TestNode, WHY, await_next, eventually, next, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
@@ -31,7 +31,7 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
         ),
         (
             &|pid| here.scheduler.send(pid, Note::Fail).unwrap(),
-            ExitReason::Failed("it was told to".into()),
+            ExitReason::Failed(WHY.into()),
         ),
         (
             &|pid| there.scheduler.terminate(pid).unwrap(),

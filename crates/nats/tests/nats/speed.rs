@@ -1,19 +1,21 @@
 //! How fast messages go, beside a program that publishes the same bytes by `async-nats` alone.
 
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use filch_nats::async_nats;
-use filch_scheduler::Undelivered;
+use filch_scheduler::{Context, Event, Events, InitError, Process, StepOutput, Undelivered};
 use futures_util::StreamExt as _;
 
-use crate::common::{Note, eventually, next, two};
+use crate::common::{Note, Test, eventually, next, two};
 use crate::server::Server;
 
 const MESSAGES: u64 = 200_000;
 
 /// With `--release -- --ignored --nocapture speed`: prints the ratios, in turn with the bare
 /// program. That one's subscriber counts what comes; or makes messages of it and hands them to
-/// another thread, which is what a process gets.
+/// another thread, which counts them. Here a process counts. Nobody keeps messages: pages for them
+/// would be most of what is measured.
 #[test]
 #[ignore = "it measures"]
 fn messages_a_second() {
@@ -49,7 +51,12 @@ fn messages_a_second() {
 /// From a thread to a process on another node.
 fn ours(server: &Server, bytes: usize) -> Duration {
     let (here, there) = two(server);
-    let (pid, notes) = there.forward();
+    let (told, is_done) = channel();
+    let counting = Counting {
+        left: MESSAGES,
+        told,
+    };
+    let pid = there.scheduler.submit(counting, "run", ()).unwrap().pid();
     let text = Note::Text("x".repeat(bytes));
     let begin = Instant::now();
     for _ in 0..MESSAGES {
@@ -70,12 +77,42 @@ fn ours(server: &Server, bytes: usize) -> Duration {
             }
         });
     }
-    for _ in 0..MESSAGES {
-        next(&notes);
-    }
+    next(&is_done);
     let time = begin.elapsed();
     assert_eq!(there.nats.stats().missed, 0);
     time
+}
+
+/// Counts the messages that come, and tells when all have come.
+struct Counting {
+    left: u64,
+    told: Sender<()>,
+}
+
+impl Process<Test> for Counting {
+    fn init(&mut self, _: &Context<'_, Test>, _: &str, (): ()) -> Result<(), InitError<Test>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Test>,
+        events: Events<'_, Test>,
+        out: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        for event in events {
+            match event {
+                Event::Message(_) => self.left -= 1,
+                Event::Cancel(_) => out.done(()),
+                _ => {}
+            }
+        }
+        if self.left == 0 {
+            let _ = self.told.send(());
+            out.done(());
+        }
+        Ok(())
+    }
 }
 
 /// One connection publishes, another one subscribes: each on a thread of its own, as here.
@@ -85,7 +122,7 @@ fn bare(server: &Server, bytes: usize, hands_over: bool) -> Duration {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_all().build().unwrap()
     };
-    let (ready, is_ready) = std::sync::mpsc::channel();
+    let (ready, is_ready) = channel();
     let subscriber = std::thread::spawn({
         let address = address.clone();
         move || {
@@ -96,12 +133,12 @@ fn bare(server: &Server, bytes: usize, hands_over: bool) -> Duration {
                 // The server has heard of it when it answers this.
                 let _ = client.request("nobody.is.there", "".into()).await;
                 ready.send(()).unwrap();
-                let (sender, texts) = std::sync::mpsc::channel();
+                let (sender, texts) = channel();
                 let reader = std::thread::spawn(move || texts.into_iter().count() as u64);
                 for _ in 0..MESSAGES {
                     let message = messages.next().await.unwrap();
                     if hands_over {
-                        let text = String::from_utf8_lossy(&message.payload).into_owned();
+                        let text = std::str::from_utf8(&message.payload).unwrap().to_owned();
                         sender.send(Note::Text(text)).unwrap();
                     }
                 }
