@@ -88,7 +88,7 @@ impl<T> TakeCell<T> {
 
     /// Puts the value there, in place of what is there. Wait-free.
     pub fn fill(&mut self, value: T) {
-        self.clear();
+        drop(self.take());
         // SAFETY: the borrow is exclusive.
         self.value.with_mut(|cell| unsafe { (*cell).write(value) });
         self.state = AtomicU8::new(FULL);
@@ -97,10 +97,6 @@ impl<T> TakeCell<T> {
     /// The value, if it is there, and nobody has come for it before. Nobody who comes later gets
     /// it, nor does one that is put there later. Wait-free.
     pub fn take(&self) -> Option<T> {
-        // ORDERING: Relaxed: that it is taken is all that one needs to know to stay away.
-        if self.state.load(Ordering::Relaxed) == TAKEN {
-            return None;
-        }
         // ORDERING: Acquire, partner of the Release in `put`: the value is seen. One that was there
         // from the start came with the reference to this.
         if self.state.swap(TAKEN, Ordering::Acquire) != FULL {
@@ -108,14 +104,6 @@ impl<T> TakeCell<T> {
         }
         // SAFETY: the state was FULL, and this swap alone has found that: the value is ours.
         Some(unsafe { self.read() })
-    }
-
-    /// Drops the value, if it is there.
-    fn clear(&mut self) {
-        // ORDERING: Relaxed: the borrow is exclusive, and came with what was written before.
-        if self.state.load(Ordering::Relaxed) == FULL {
-            drop(self.take());
-        }
     }
 
     /// Moves the value out.
@@ -137,7 +125,7 @@ impl<T> TakeCell<T> {
 
 impl<T> Drop for TakeCell<T> {
     fn drop(&mut self) {
-        self.clear();
+        drop(self.take());
     }
 }
 
