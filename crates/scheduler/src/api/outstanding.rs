@@ -38,7 +38,7 @@ impl<P: Protocol> Outstanding<P> {
     fn process(&self) -> &Pinned<P> {
         match &self.process {
             Some(process) => process,
-            None => unreachable!("who answers it uses it up"),
+            None => unreachable!("an answer uses it up"),
         }
     }
 
