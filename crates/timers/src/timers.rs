@@ -70,7 +70,7 @@ impl Timers {
     }
 
     /// That long from now. What the clock cannot express is thirty years away.
-    pub fn from_now(&self, delay: Duration) -> Instant {
+    pub fn after(&self, delay: Duration) -> Instant {
         after(self.now(), delay)
     }
 
@@ -91,7 +91,7 @@ impl Timers {
 
     /// [`call_at`](Self::call_at), that long from now.
     pub fn call_after(&self, delay: Duration, call: impl FnOnce() + Send + 'static) -> TimerKey {
-        self.call_at(self.from_now(delay), call)
+        self.call_at(self.after(delay), call)
     }
 
     /// Calls `call` with `value` when the `deadline` has come, as [`call_at`](Self::call_at), while
@@ -130,13 +130,13 @@ impl Timers {
         if period.is_zero() {
             return Err(ZeroPeriod);
         }
-        let first = self.from_now(period);
+        let first = self.after(period);
         Ok(self.register_or_drop(first, Action::Every(period, Box::new(call))))
     }
 
     /// A future that is ready that long from now.
     pub fn sleep(&self, delay: Duration) -> Sleep {
-        self.sleep_until(self.from_now(delay))
+        self.sleep_until(self.after(delay))
     }
 
     /// A future that is ready when the `deadline` has come.

@@ -92,7 +92,7 @@ impl Timers {
         completion: Completion<P>,
         reply: P::Reply,
     ) -> TimerKey {
-        self.complete_at(self.from_now(delay), completion, reply)
+        self.complete_at(self.after(delay), completion, reply)
     }
 
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.

@@ -216,7 +216,7 @@ fn a_message_for_later_does_not_outlast_its_process_for_long() {
     let (_clock, timers) = fake();
     let scheduler = scheduler(2);
     let living = scheduler.submit(summing(1), "run", 0).unwrap();
-    let in_an_hour = timers.from_now(3600 * SECOND);
+    let in_an_hour = timers.after(3600 * SECOND);
     timers.send_at(in_an_hour, &scheduler, living.pid(), (0, 9));
     for _ in 0..100 {
         let process = scheduler.submit(summing(1), "run", 0).unwrap();

@@ -52,10 +52,10 @@ fn a_call_comes_while_it_is_wanted() {
     for is_wanted in [true, false] {
         let (value, tell) = (Arc::clone(&value), tell.clone());
         let call = move |value: Arc<i32>| tell.send((is_wanted, *value)).unwrap();
-        timers.call_at_while(timers.from_now(SECOND), value, move |_| is_wanted, call);
+        timers.call_at_while(timers.after(SECOND), value, move |_| is_wanted, call);
     }
     // They look at each other in turn.
-    timers.call_at_while(timers.from_now(SECOND), (), |()| true, drop);
+    timers.call_at_while(timers.after(SECOND), (), |()| true, drop);
     assert_eq!((timers.pending(), Arc::strong_count(&value)), (2, 2));
     clock.advance(SECOND);
     assert_eq!(told.try_iter().collect::<Vec<_>>(), [(true, 7)]);
