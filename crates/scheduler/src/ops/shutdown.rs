@@ -68,7 +68,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    pub(crate) fn after(patience: Duration) -> Self {
+    pub(crate) fn from_now(patience: Duration) -> Self {
         let end = patience
             .checked_add(CLOSING)
             .and_then(|all| Instant::now().checked_add(all));
