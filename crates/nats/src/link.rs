@@ -51,7 +51,8 @@ impl<P: Protocol> Link<P> {
         if self.client.connection_state() != State::Connected {
             return Err(no_route());
         }
-        // There is none where a codec sends a message itself, or the thread ends.
+        // There is none where a codec sends a message itself, after a large message or one that was
+        // not encoded, or as the thread ends.
         let mut packet = BUFFER.try_with(Cell::take).unwrap_or_default();
         begin_message(to, &mut packet);
         if let Err(error) = self.codec.encode(message, &mut packet) {
@@ -65,6 +66,7 @@ impl<P: Protocol> Link<P> {
             return Err(Undelivered::Unsendable);
         }
         let offered = self.outbox.offer(&mut packet);
+        let _ = BUFFER.try_with(|kept| kept.set(packet));
         offered.map_err(|refused| match refused {
             NoRoom::Over => no_route(),
             NoRoom::Full => {
@@ -76,8 +78,6 @@ impl<P: Protocol> Link<P> {
                 counters.add(Count::Unsendable, 1);
                 Undelivered::Unsendable
             }
-        })?;
-        let _ = BUFFER.try_with(|kept| kept.set(packet));
-        Ok(())
+        })
     }
 }

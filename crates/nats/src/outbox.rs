@@ -169,18 +169,18 @@ impl Waiting {
                 last.bytes.extend_from_slice(frame);
                 last.count(frame);
             }
-            _ => self.packets.push_back(Packet::begin(packet)),
+            _ => self.packets.push_back(Packet::begin(packet, self.most)),
         }
     }
 }
 
 impl Packet {
-    /// Begins with a packet of one frame.
-    fn begin(packet: &mut Vec<u8>) -> Self {
+    /// Begins with a packet of one frame. It will have no more bytes than that, with others.
+    fn begin(packet: &mut Vec<u8>, most: usize) -> Self {
         let mut begun = Self::default();
         begun.count(&packet[HEADER..]);
-        begun.bytes = if packet.len() < PACKET {
-            let mut bytes = Vec::with_capacity(PACKET);
+        begun.bytes = if packet.len() < most {
+            let mut bytes = Vec::with_capacity(most);
             bytes.extend_from_slice(packet);
             bytes
         } else {

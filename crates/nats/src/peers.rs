@@ -124,6 +124,11 @@ impl<P: Protocol> Peers<P> {
         format!("{}.nobody.{}.{node}", self.prefix, self.node().0).into()
     }
 
+    /// Where nobody listens.
+    pub(crate) fn farewell(&self) -> Subject {
+        format!("{}.farewell.{}", self.prefix, self.node().0).into()
+    }
+
     /// Does what had to wait until the lock was free.
     pub(crate) fn have(&self, effects: Effects<P>) {
         for incident in &effects.news {

@@ -61,6 +61,9 @@ async fn leave<P: Protocol>(peers: &Peers<P>) {
         for (_, task) in &mut outgoing {
             let _ = task.await;
         }
+        // The server has it all when it answers that nobody listens. A connection that is closed
+        // before it has read what has come is reset, and what the server has not read is lost.
+        let _ = peers.client.request(peers.farewell(), "".into()).await;
     };
     if timeout(FAREWELL, all).await.is_err() {
         for (outbox, _) in outgoing {

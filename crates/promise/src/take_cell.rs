@@ -19,7 +19,7 @@ const TAKEN: u8 = 2;
 /// | field | who touches it |
 /// |---|---|
 /// | `state` | all: it decides who may touch the value |
-/// | `value` | the one that puts it, before its exchange makes the state `FULL`; then the one whose swap finds that |
+/// | `value` | the one that puts it, before its exchange makes the state `FULL`; then the one whose swap finds that; and an exclusive borrow, which may fill it anew |
 ///
 /// The value is there exactly while the state is `FULL`.
 ///
@@ -70,7 +70,8 @@ impl<T> TakeCell<T> {
     /// The value, if somebody has come for it before.
     ///
     /// # Safety
-    /// The cell was made [empty](Self::empty), and this is called once.
+    /// The cell was made [empty](Self::empty), was never [filled](Self::fill), and this is called
+    /// once.
     pub unsafe fn put(&self, value: T) -> Result<(), T> {
         // SAFETY: until the state is FULL the cell is the caller's, which alone makes it so.
         self.value.with_mut(|cell| unsafe { (*cell).write(value) });
@@ -86,7 +87,8 @@ impl<T> TakeCell<T> {
         }
     }
 
-    /// Puts the value there, in place of what is there. Wait-free.
+    /// Puts the value there, in place of what is there, or was taken. Wait-free, except for what is
+    /// dropped.
     pub fn fill(&mut self, value: T) {
         drop(self.take());
         // SAFETY: the borrow is exclusive.

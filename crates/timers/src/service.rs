@@ -129,12 +129,12 @@ impl Service {
         let shared = &self.shared;
         let sweeps = matches!(action, Action::While(_));
         let mut queue = shared.lock();
-        let key = queue.insert(deadline, owner, action)?;
         let unwanted = if sweeps {
             [queue.sweep(), queue.sweep()]
         } else {
             [None, None]
         };
+        let key = queue.insert(deadline, owner, action)?;
         let wakes = queue.looks.wakes_for(deadline);
         let watched = queue.watchers > 0;
         drop(queue);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use filch_promise::TakeCell;
-use filch_sync::panic::drop_contained;
+use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::bounded::{Bounded, Limit};
 use crate::clock::{Clock, SystemClock};
@@ -100,7 +100,8 @@ impl Timers {
     /// more than the others.
     ///
     /// `is_wanted` is asked under the timers' lock: it is to be quick, and to leave the timers
-    /// alone. If it panics, this does.
+    /// alone. A panic in it says that the call is wanted. What the cancelled timers own is dropped
+    /// on the thread that calls this.
     pub fn call_at_while<T: Send + 'static>(
         &self,
         deadline: Instant,
@@ -229,11 +230,13 @@ where
     C: FnOnce(T) + Send,
 {
     fn is_wanted(&self) -> bool {
-        (self.is_wanted)(&self.value)
+        catch_panic(|| (self.is_wanted)(&self.value)).unwrap_or(true)
     }
 
     fn call(self: Box<Self>) {
-        (self.call)(self.value);
+        if While::is_wanted(&*self) {
+            (self.call)(self.value);
+        }
     }
 }
 

@@ -100,7 +100,10 @@ impl<R> Caller<R> {
     }
 
     /// A process that waits.
-    pub(crate) fn process(process: Arc<dyn WaitingProcess<R>>) -> Self {
+    ///
+    /// # Safety
+    /// This is called once for that process.
+    pub(crate) unsafe fn process(process: Arc<dyn WaitingProcess<R>>) -> Self {
         let waits = Some(Waits::Process(process));
         Self { waits }
     }
@@ -120,7 +123,7 @@ impl<R: Send + 'static> Caller<R> {
         match self.waits.take() {
             Some(Waits::Promise(resolver)) => Answered::Promise(resolver.prepare(Ok(answer))),
             Some(Waits::Process(process)) => {
-                // SAFETY: a process gets one caller, and this one is used up.
+                // SAFETY: a process has one caller (`Self::process`), and this one is used up.
                 unsafe { process.put(answer) };
                 Answered::Process(GiveOnDrop(process))
             }

@@ -50,15 +50,16 @@ where
 /// What the thread did before it completes happens before the step that sees the completion.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
-    scheduler: Handle<P>,
+    /// Before the handle: with the last one goes the scheduler.
     command: Outstanding<P>,
+    scheduler: Handle<P>,
 }
 
 impl<P: Protocol> Completion<P> {
     /// Of a command of that scheduler's.
     pub(crate) fn new(scheduler: &Handle<P>, command: Outstanding<P>) -> Self {
         let scheduler = scheduler.clone();
-        Self { scheduler, command }
+        Self { command, scheduler }
     }
 
     /// The process that yielded the command.

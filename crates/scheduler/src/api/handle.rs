@@ -70,7 +70,7 @@ pub(crate) struct Shared<P: Protocol> {
 }
 
 impl<P: Protocol> Retire for Shared<P> {
-    /// Handles to processes are left, at most, and wakers of futures.
+    /// Handles to processes are left, at most, wakers of futures, and what is outstanding.
     fn retire(&self) -> bool {
         self.table.retire()
     }

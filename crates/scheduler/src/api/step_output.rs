@@ -56,7 +56,8 @@ pub(crate) trait YieldedCall<P: Protocol>: Send + Sync {
 
 /// What makes a call.
 pub(crate) enum CallMaker<'a, P: Protocol> {
-    /// A worker of that scheduler, for the process that has given it this tag.
+    /// A worker of that scheduler, for the process that has given it this tag. Before that is
+    /// outstanding, nothing of the user's runs: a panic would lose it.
     Worker(Pinned<P>, u64, &'a Handle<P>),
     /// A test, for a process that gave the call this tag.
     Test(u64, &'a mut Vec<OpenCall<P>>),

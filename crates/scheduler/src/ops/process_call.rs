@@ -226,9 +226,9 @@ where
                 }
             }
         }
-        let message = message(Caller::process(
-            Arc::clone(&self) as Arc<dyn WaitingProcess<R>>
-        ));
+        let waiting = Arc::clone(&self) as Arc<dyn WaitingProcess<R>>;
+        // SAFETY: a call is made once.
+        let message = message(unsafe { Caller::process(waiting) });
         if to == own {
             return self.end(Err(CallError::ToItself(message)));
         }

@@ -10,11 +10,12 @@
 //! that have served the scheduler.
 //!
 //! A pending completion keeps the place of its process in the table, even if that one ends before.
-//! It does not stay there: the next timers that are set for processes
-//! [sweep it out](filch_timers::Timers::call_at_while), as they do messages for the dead. A timer
-//! that is [cancelled](filch_timers::Timers::cancel) or [shut
-//! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
-//! hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
+//! That of a sleep does not stay: later sleeps, and messages for later,
+//! [sweep it out](filch_timers::Timers::call_at_while), and messages for the dead with it. They drop
+//! these on the thread that sets them. A timer that is
+//! [cancelled](filch_timers::Timers::cancel) or [shut down](filch_timers::Timers::shutdown) before
+//! it fires drops its completion, so that the process hears
+//! [`CommandError::Abandoned`](crate::CommandError::Abandoned).
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -226,8 +227,9 @@ impl<P: Protocol> Terminator<P> for Timers {
 
 impl<P: Protocol> StepOutput<P> {
     /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
-    /// [`CallError::NotYet`], and an answer that comes later is dropped. If the deadline passes
-    /// before the message is sent, it is not.
+    /// [`CallError::NotYet`], and an answer that comes later is dropped. If the deadline has passed
+    /// before the message is sent, that may be sent all the same. Timers that are shut down have no
+    /// deadlines to come: that is one.
     pub fn call_by<R: Send + 'static>(
         &mut self,
         tag: u64,
@@ -238,9 +240,19 @@ impl<P: Protocol> StepOutput<P> {
     ) {
         let timers = timers.clone();
         let limit = move |call: Arc<dyn Expires>| {
-            timers.guard(timers.call_at(deadline, move || call.expire()))
+            let expires = ExpiresOnDrop(call);
+            timers.guard(timers.call_at(deadline, move || drop(expires)))
         };
         self.call_with(tag, to, message, reply, Some(limit));
+    }
+}
+
+/// Its deadline ends a call, be it by firing, or by being dropped unfired: then there will be none.
+struct ExpiresOnDrop(Arc<dyn Expires>);
+
+impl Drop for ExpiresOnDrop {
+    fn drop(&mut self) {
+        self.0.expire();
     }
 }
 

@@ -250,6 +250,39 @@ fn whatever_comes_first_is_the_only_answer() {
     assert_eq!(answered + others, ROUNDS);
 }
 
+/// Timers that are shut down know no deadline any more: it counts as come, be the call under way or
+/// not yet made. A failure: the caller waits for ever.
+#[test]
+fn a_call_does_not_outlast_the_timers_of_its_limit() {
+    let scheduler = scheduler();
+    let kept = Kept::default();
+    let callee = callee(&scheduler, &kept);
+    for is_under_way in [true, false] {
+        let (clock, timers) = fake();
+        if !is_under_way {
+            timers.shutdown();
+        }
+        let (asker, told) = {
+            let timers = timers.clone();
+            asking(move |out| {
+                let limit = (timers.now() + SECOND, &timers);
+                out.call_by(7, limit, callee, Message::Keep, text);
+            })
+        };
+        let asker = scheduler.submit(asker, "run", ()).unwrap();
+        if is_under_way {
+            clock.block_until(1);
+            timers.shutdown();
+        }
+        assert_eq!(
+            told.recv().unwrap(),
+            Err("the process has not answered yet".to_owned())
+        );
+        asker.join().unwrap();
+    }
+    scheduler.terminate(callee).unwrap();
+}
+
 #[test]
 fn a_full_mailbox_refuses_a_call() {
     let scheduler = scheduler();

@@ -62,6 +62,26 @@ fn a_call_comes_while_it_is_wanted() {
     assert_eq!((timers.pending(), Arc::strong_count(&value)), (0, 1));
 }
 
+#[test]
+fn what_is_wanted_no_more_when_its_time_comes_is_not_called() {
+    let (clock, timers) = fake();
+    let (is_wanted, called) = (Arc::new(Mutex::new(true)), Arc::new(AtomicUsize::new(0)));
+    for value in [Some(Arc::clone(&is_wanted)), None] {
+        let wants = |value: &Option<Arc<Mutex<bool>>>| match value {
+            Some(flag) => *flag.lock().unwrap(),
+            None => panic!("that says that it is wanted"),
+        };
+        let called = Arc::clone(&called);
+        timers.call_at_while(timers.after(SECOND), value, wants, move |_| {
+            called.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    assert_eq!(timers.pending(), 2);
+    *is_wanted.lock().unwrap() = false;
+    clock.advance(SECOND);
+    assert_eq!(called.load(Ordering::Relaxed), 1);
+}
+
 /// Against a list that is sorted: any mixture of setting, cancelling and advancing.
 #[test]
 fn a_thousand_timers_fire_as_a_sorted_list_says() {
