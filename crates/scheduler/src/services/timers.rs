@@ -11,7 +11,7 @@
 //!
 //! A pending completion keeps the place of its process in the table, even if that one ends before.
 //! That of a sleep does not stay: later sleeps, and messages for later,
-//! [sweep it out](filch_timers::Timers::call_at_while), and messages for the dead with it. They drop
+//! [sweep it out](filch_timers::Timers::call_at_while), and messages for the dead with it, and drop
 //! these on the thread that sets them. A timer that is
 //! [cancelled](filch_timers::Timers::cancel) or [shut down](filch_timers::Timers::shutdown) before
 //! it fires drops its completion, so that the process hears

@@ -262,22 +262,18 @@ fn a_call_does_not_outlast_the_timers_of_its_limit() {
         if !is_under_way {
             timers.shutdown();
         }
-        let (asker, told) = {
-            let timers = timers.clone();
-            asking(move |out| {
-                let limit = (timers.now() + SECOND, &timers);
-                out.call_by(7, limit, callee, Message::Keep, text);
-            })
-        };
+        let own = timers.clone();
+        let (asker, told) = asking(move |out| {
+            let limit = (own.after(SECOND), &own);
+            out.call_by(7, limit, callee, Message::Keep, text);
+        });
         let asker = scheduler.submit(asker, "run", ()).unwrap();
         if is_under_way {
             clock.block_until(1);
             timers.shutdown();
         }
-        assert_eq!(
-            told.recv().unwrap(),
-            Err("the process has not answered yet".to_owned())
-        );
+        let told = told.recv().unwrap();
+        assert_eq!(told.unwrap_err(), "the process has not answered yet");
         asker.join().unwrap();
     }
     scheduler.terminate(callee).unwrap();
