@@ -14,7 +14,7 @@ use loom_tests::{Bound, Outcomes, check};
 #[test]
 fn one_of_those_that_come_has_what_is_put_there() {
     let outcomes = Outcomes::new();
-    check("a put races two takes", Bound::exhaustive(6000), {
+    check("a put races two takes", Bound::exhaustive(700), {
         let outcomes = outcomes.clone();
         move || {
             let (cell, before) = (Arc::new(TakeCell::empty()), Arc::new(AtomicUsize::new(0)));
@@ -49,7 +49,7 @@ fn one_of_those_that_come_has_what_is_put_there() {
 #[test]
 fn one_of_two_has_what_was_there() {
     let outcomes = Outcomes::new();
-    check("two takes race", Bound::exhaustive(24), {
+    check("two takes race", Bound::exhaustive(13), {
         let outcomes = outcomes.clone();
         move || {
             let value = Arc::new(7);
