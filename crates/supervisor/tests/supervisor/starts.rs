@@ -53,7 +53,7 @@ fn a_closure_that_panics_does_not_start_its_child() {
     stage.expect(["+a", "-a: done"]);
 }
 
-/// Whoever waits for the answer may start another one of that name at once.
+/// A thread that waits for the answer may start another one of that name at once.
 #[test]
 fn a_supervisor_that_did_not_start_has_its_name_no_more() {
     let stage = Stage::new();
