@@ -35,13 +35,18 @@ pub(crate) fn call(times: u64) {
     let oracle = scheduler.submit(oracle, "run", ());
     let oracle = oracle.unwrap_or_else(|error| panic!("{error}")).pid();
     let mut left = times;
-    let asker = from_fn(move |_, _, out| {
+    let asker = from_fn(move |context, events, out| {
+        for event in events {
+            if let Event::Completed { result, .. } = event {
+                assert!(matches!(result, Ok(1)));
+            }
+        }
         if left == 0 {
             out.done(());
         } else {
             left -= 1;
             let reply = |answer: Result<u64, CallError<_>>| answer.map_err(|e| e.to_string());
-            out.call(0, oracle, |caller| caller, reply);
+            out.call(context, 0, oracle, |caller| caller, reply);
             out.wait();
         }
         Ok(())

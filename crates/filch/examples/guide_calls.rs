@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     // ANCHOR_END: thread
 
     // ANCHOR: process
-    let asker = from_fn::<Stock, _>(move |_context, events, out| {
+    let asker = from_fn::<Stock, _>(move |context, events, out| {
         for event in events {
             if let Event::Completed { result, .. } = event {
                 out.done(result.map_err(|error| error.to_string())?);
@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
         let limit = (Instant::now() + Duration::from_secs(60), &timers);
         let message = |caller| Request::Get("apples", caller);
-        out.call_by(0, limit, store, message, |answer| {
+        out.call_by(context, 0, limit, store, message, |answer| {
             answer.map_err(|error| error.to_string())
         });
         out.wait();

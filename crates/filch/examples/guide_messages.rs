@@ -62,7 +62,7 @@ fn sender(to: Pid) -> impl Process<Numbers> {
 /// Sends ten numbers, each as soon as there is room.
 fn patient(to: Pid) -> impl Process<Numbers> {
     let mut unsent = 0..10;
-    from_fn::<Numbers, _>(move |_context, events, out| {
+    from_fn::<Numbers, _>(move |context, events, out| {
         for event in events {
             if let Event::Completed { result, .. } = event {
                 result.map_err(|error| error.to_string())?;
@@ -73,7 +73,7 @@ fn patient(to: Pid) -> impl Process<Numbers> {
             return Ok(());
         };
         // If the receiver ends before, the number comes back.
-        out.send_when_room(number, to, number, |sent| {
+        out.send_when_room(context, number, to, number, |sent| {
             sent.map_err(|error| error.to_string())
         });
         out.wait();

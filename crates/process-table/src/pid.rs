@@ -14,8 +14,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid {
     pub(crate) origin: Origin,
-    pub(crate) slot: u32,
-    pub(crate) generation: u32,
+    /// Slot and generation. In one word, so that a PID is two, and passed in registers.
+    occupant: u64,
 }
 
 /// A place where processes live, as other places see it: a program, a machine. A program that talks
@@ -44,6 +44,12 @@ impl Origin {
 }
 
 impl Pid {
+    #[inline]
+    pub(crate) fn new(origin: Origin, slot: u32, generation: u32) -> Self {
+        let occupant = u64::from(slot) << 32 | u64::from(generation);
+        Self { origin, occupant }
+    }
+
     /// The node that the process lives on.
     #[inline]
     pub fn node(self) -> Node {
@@ -53,12 +59,17 @@ impl Pid {
     /// The number of its slot: that of its [pins](crate::Pin), and of what is kept by slot.
     #[inline]
     pub fn slot(self) -> u32 {
-        self.slot
+        (self.occupant >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        self.occupant as u32
     }
 
     /// The PID as a number, for transports.
     pub fn to_bits(self) -> u128 {
-        u128::from(self.origin.0) << 64 | u128::from(self.slot) << 32 | u128::from(self.generation)
+        u128::from(self.origin.0) << 64 | u128::from(self.occupant)
     }
 
     /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID,
@@ -66,8 +77,7 @@ impl Pid {
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),
-            slot: (bits >> 32) as u32,
-            generation: bits as u32,
+            occupant: bits as u64,
         }
     }
 }
@@ -79,7 +89,7 @@ impl fmt::Display for Pid {
         if node != Node::default() {
             write!(f, "{}:", node.0)?;
         }
-        write!(f, "{table}.{}.{}>", self.slot, self.generation)
+        write!(f, "{table}.{}.{}>", self.slot(), self.generation())
     }
 }
 
@@ -106,11 +116,8 @@ mod tests {
         for node in [0, 1, u32::MAX] {
             for table in [0, 7, u32::MAX] {
                 for (slot, generation) in [(0, 0), (1, 2), (u32::MAX, u32::MAX - 1)] {
-                    let pid = Pid {
-                        origin: Origin::new(Node(node), table),
-                        slot,
-                        generation,
-                    };
+                    let pid = Pid::new(Origin::new(Node(node), table), slot, generation);
+                    assert_eq!((pid.slot(), pid.generation()), (slot, generation));
                     assert_eq!(pid.node(), Node(node));
                     assert_eq!(pid.origin.table(), table);
                     assert_eq!(Pid::from_bits(pid.to_bits()), pid);
@@ -121,11 +128,7 @@ mod tests {
 
     #[test]
     fn the_node_is_printed_where_there_is_more_than_one() {
-        let pid = |node| Pid {
-            origin: Origin::new(Node(node), 1),
-            slot: 2,
-            generation: 3,
-        };
+        let pid = |node| Pid::new(Origin::new(Node(node), 1), 2, 3);
         assert_eq!(pid(0).to_string(), "<1.2.3>");
         assert_eq!(format!("{:?}", pid(9)), "Pid<9:1.2.3>");
     }

@@ -122,10 +122,10 @@ impl Awaited {
         self.0.store(word, Ordering::Relaxed);
     }
 
-    /// One more command is under way. The caller has the process.
+    /// So many more commands are under way. The caller has the process.
     #[inline]
-    pub fn ask(&self) {
-        self.store(self.load() + 1);
+    pub fn ask(&self, commands: u32) {
+        self.store(self.load() + commands);
     }
 
     /// A step is given `completions` completions. The caller has the process.

@@ -63,11 +63,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
 
     #[inline]
     fn pid(&self, slot: u32, generation: u32) -> Pid {
-        Pid {
-            origin: self.origin,
-            slot,
-            generation,
-        }
+        Pid::new(self.origin, slot, generation)
     }
 
     /// The node that the processes live on.
@@ -123,8 +119,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         if pid.origin != self.origin {
             return None;
         }
-        let slot = self.slots.get(pid.slot)?;
-        slot.occupancy.is_current(pid.generation).then_some(slot)
+        let slot = self.slots.get(pid.slot())?;
+        slot.occupancy.is_current(pid.generation()).then_some(slot)
     }
 
     /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
@@ -146,7 +142,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         item: Item,
         reason: Reason,
     ) -> Result<Wake, Item> {
-        match slot.events.push_in(pid.generation, item) {
+        match slot.events.push_in(pid.generation(), item) {
             Ok(()) => Ok(self.wake(slot, reason)),
             Err(error) => Err(self.not_posted(slot, error)),
         }
@@ -190,7 +186,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// Wait-free, except for the last thread out.
     pub fn pin(&self, pid: Pid) -> Option<Pin<'_, Body, Item, Exit>> {
         let slot = self.find(pid)?;
-        match slot.occupancy.pin(pid.generation) {
+        match slot.occupancy.pin(pid.generation()) {
             Ok(()) => Some(Pin {
                 table: self,
                 slot,

@@ -76,7 +76,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     }
     slot.mailbox.reserve().unwrap();
     slot.stats.step(5);
-    slot.awaited.ask();
+    slot.awaited.ask(1);
     slot.awaited.set_future(true);
     slot.empty_steps.add();
     slot.urgency.end();
@@ -279,7 +279,7 @@ fn what_a_process_does_is_counted() {
     }
     for _ in 0..3 {
         slot.empty_steps.add();
-        slot.awaited.ask();
+        slot.awaited.ask(1);
     }
     slot.awaited.answer(0);
     slot.awaited.answer(2);

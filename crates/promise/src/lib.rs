@@ -6,9 +6,9 @@ extern crate alloc;
 #[cfg(not(target_os = "none"))]
 mod answer;
 mod promise;
-mod take_cell;
+mod rival;
 
 #[cfg(not(target_os = "none"))]
 pub use answer::{Answer, Reply, answer};
 pub use promise::{Prepared, Promised, Resolver, promise};
-pub use take_cell::TakeCell;
+pub use rival::{Rival, rivals, rivals_with};

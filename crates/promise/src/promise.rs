@@ -132,7 +132,23 @@ pub struct Prepared {
     give: unsafe fn(*const ()),
 }
 
-// SAFETY: it is the resolver of a promise of Send values, but for its type.
+impl Prepared {
+    /// What another kind of one-shot value gives when this is dropped: lists hold it beside those
+    /// of promises.
+    ///
+    /// # Safety
+    /// `give` may be called with `value` once, on any thread, at any time.
+    #[inline]
+    pub unsafe fn from_raw(value: *const (), give: unsafe fn(*const ())) -> Self {
+        Self {
+            promise: value,
+            give,
+        }
+    }
+}
+
+// SAFETY: it is the resolver of a promise of Send values, but for its type; or what may be given on
+// any thread (`from_raw`).
 unsafe impl Send for Prepared {}
 
 impl Drop for Prepared {

@@ -58,6 +58,8 @@ pub(crate) struct Address<C> {
 /// that the supervisor has ended.
 pub(crate) struct Mailbox<C: Send> {
     mail: Receiver<Mail<C>>,
+    /// Whether its process's waker lies there, for the push that comes next.
+    waits: bool,
     end: Arc<OnceLock<End>>,
     /// How it ends, if now.
     ending: End,
@@ -75,6 +77,7 @@ pub(crate) fn mailbox<C: Send>() -> (Address<C>, Mailbox<C>) {
     };
     let mailbox = Mailbox {
         mail: receiver,
+        waits: false,
         end,
         ending: Err(SupervisorError::Terminated),
         at_end: Vec::new(),
@@ -92,12 +95,18 @@ impl<C: Send> Address<C> {
 }
 
 impl<C: Send> Mailbox<C> {
-    /// The next mail that is there.
+    /// The next mail that is there. Polled by one process alone.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Mail<C>> {
+        if self.waits && self.mail.is_empty() {
+            // Nobody has come for the waker, which is that of the same process.
+            return Poll::Pending;
+        }
+        self.waits = false;
         if let Poll::Ready(Some(mail)) = self.mail.poll_recv(context) {
             return Poll::Ready(mail);
         }
-        if !self.mail.is_empty() {
+        self.waits = self.mail.is_empty();
+        if !self.waits {
             // A push is under way, and this is polled again at once until that is done: it spins.
             hint::spin_loop();
         }

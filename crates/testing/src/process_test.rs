@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use filch_scheduler::testing::{self, NewVersion, Step, StepStatus};
+use filch_scheduler::testing::{self, NewVersion, ProcessSlot, Step, StepStatus};
 use filch_scheduler::{
     Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler,
 };
@@ -24,7 +24,8 @@ pub struct ProcessTest<P: Protocol, T: Process<P>> {
     /// The tags of the commands and calls that have not been completed.
     outstanding: Vec<u64>,
     mailbox: Mailbox<P>,
-    handle: Handle<P>,
+    /// That of the mailbox.
+    slot: ProcessSlot<P>,
     /// If it has one of its own.
     scheduler: Option<Scheduler<P>>,
 }
@@ -73,6 +74,10 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     /// # Panics
     /// If the scheduler admits no process.
     pub fn on(scheduler: &Handle<P>, process: T) -> Self {
+        let mailbox = Mailbox::new(scheduler);
+        let Some(slot) = ProcessSlot::of(scheduler, mailbox.pid()) else {
+            panic!("the scheduler has been shut down");
+        };
         Self {
             life: Life {
                 process,
@@ -80,8 +85,8 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
                 protocol: PhantomData,
             },
             outstanding: Vec::new(),
-            mailbox: Mailbox::new(scheduler),
-            handle: scheduler.clone(),
+            mailbox,
+            slot,
             scheduler: None,
         }
     }
@@ -95,8 +100,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     /// If that was done before.
     pub fn init(&mut self, method: &str, input: P::Input) -> Result<(), InitError<P>> {
         assert!(self.life.stage == Stage::New, "it has had its `init`");
-        let place = (&self.handle, self.mailbox.pid());
-        let started = testing::init(&mut self.life.process, place, method, input);
+        let started = testing::init(&mut self.life.process, &self.slot, method, input);
         self.life.stage = Stage::Runnable;
         started.inspect_err(|error| {
             let _ = self.life.close(&ExitReason::not_started(error));
@@ -117,8 +121,8 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             Ok(outstanding) => self.outstanding = outstanding,
             Err(reason) => return Err(NoStep { reason, events }),
         }
-        let (place, left) = ((&self.handle, self.mailbox.pid()), self.outstanding.len());
-        let step = testing::step(&mut self.life.process, place, events, left);
+        let left = self.outstanding.len();
+        let step = testing::step(&mut self.life.process, &self.slot, events, left);
         let commands = step.commands.iter().map(|(tag, _)| *tag);
         let calls = step.calls.iter().map(|call| call.tag);
         self.outstanding.extend(commands.chain(calls));
@@ -151,8 +155,8 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             stage: Stage::Runnable,
             protocol: PhantomData,
         };
-        let place = (&self.handle, self.mailbox.pid());
-        let started = testing::init(&mut new.process, place, &version.method, version.input);
+        let (method, input) = (&version.method, version.input);
+        let started = testing::init(&mut new.process, &self.slot, method, input);
         if let Err(error) = started {
             let _ = new.close(&ExitReason::not_started(&error));
             let error = ProcessError::Upgrade(error);
@@ -168,7 +172,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             life: new,
             outstanding: self.outstanding,
             mailbox: self.mailbox,
-            handle: self.handle,
+            slot: self.slot,
             scheduler: self.scheduler,
         })
     }
@@ -194,7 +198,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
 
     /// The scheduler that it has its PID in: for processes beside it, and what they talk of.
     pub fn handle(&self) -> &Handle<P> {
-        &self.handle
+        self.slot.handle()
     }
 
     /// Another process of the same scheduler, which keeps what it is sent.
@@ -202,7 +206,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     /// # Panics
     /// If the scheduler admits no process.
     pub fn mailbox(&self) -> Mailbox<P> {
-        Mailbox::new(&self.handle)
+        Mailbox::new(self.handle())
     }
 
     /// What others have sent to the process, for a step: see [`Mailbox::take_events`]. The end of a

@@ -1,9 +1,8 @@
 //! A value with a deadline: the first thread that takes it has it.
 
 use std::fmt;
-use std::sync::Arc;
 
-use filch_promise::TakeCell;
+use filch_promise::Rival;
 
 use crate::guard::TimerGuard;
 
@@ -13,16 +12,21 @@ use crate::guard::TimerGuard;
 /// the value, if it is still there, and cancels the timer.
 #[must_use = "dropping it drops the value"]
 pub struct Bounded<T> {
-    value: Arc<TakeCell<T>>,
+    /// Until it is taken.
+    value: Option<Rival<T>>,
     limit: TimerGuard,
 }
 
 /// The deadline's side of it.
-pub(crate) struct Limit<T>(pub(crate) Arc<TakeCell<T>>);
+pub(crate) struct Limit<T>(Option<Rival<T>>);
 
 impl<T> Limit<T> {
-    pub(crate) fn reached(self, call: impl FnOnce(T)) {
-        if let Some(value) = self.0.take() {
+    pub(crate) fn new(value: Rival<T>) -> Self {
+        Self(Some(value))
+    }
+
+    pub(crate) fn reached(mut self, call: impl FnOnce(T)) {
+        if let Some(value) = self.0.take().and_then(Rival::take) {
             call(value);
         }
     }
@@ -31,24 +35,27 @@ impl<T> Limit<T> {
 impl<T> Drop for Limit<T> {
     /// Without a timer nothing keeps the deadline: the value goes with it.
     fn drop(&mut self) {
-        drop(self.0.take());
+        drop(self.0.take().and_then(Rival::take));
     }
 }
 
 impl<T> Bounded<T> {
-    pub(crate) fn new(value: Arc<TakeCell<T>>, limit: TimerGuard) -> Self {
-        Self { value, limit }
+    pub(crate) fn new(value: Rival<T>, limit: TimerGuard) -> Self {
+        Self {
+            value: Some(value),
+            limit,
+        }
     }
 
     /// The value; `None` if the deadline came first, or the timers were shut down. Wait-free.
-    pub fn take(self) -> Option<T> {
-        self.value.take()
+    pub fn take(mut self) -> Option<T> {
+        self.value.take().and_then(Rival::take)
     }
 }
 
 impl<T> Drop for Bounded<T> {
     fn drop(&mut self) {
-        drop(self.value.take());
+        drop(self.value.take().and_then(Rival::take));
     }
 }
 

@@ -19,6 +19,8 @@ pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;
 pub use guard::TimerGuard;
 pub use queue::TimerKey;
+#[doc(hidden)] // for the supervisors
+pub use queue::after;
 #[doc(hidden)]
 // for the schedulers: their threads must not wait for one another, and they tell what
 // may still wake their processes

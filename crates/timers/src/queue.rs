@@ -267,8 +267,8 @@ impl Pending {
     }
 }
 
-/// What the clock cannot express is thirty years away.
-pub(super) fn after(now: Instant, delay: Duration) -> Instant {
+/// That long from `now`. What the clock cannot express is thirty years away.
+pub fn after(now: Instant, delay: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
     now.checked_add(delay).unwrap_or_else(|| now + FAR)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use filch_promise::TakeCell;
+use filch_promise::rivals;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::bounded::{Bounded, Limit};
@@ -163,10 +163,10 @@ impl Timers {
         value: T,
         call: impl FnOnce(T) + Send + 'static,
     ) -> Bounded<T> {
-        let cell = Arc::new(TakeCell::new(value));
-        let limit = Limit(Arc::clone(&cell));
+        let (value, limit) = rivals(value);
+        let limit = Limit::new(limit);
         let key = self.call_at(deadline, move || limit.reached(call));
-        Bounded::new(cell, self.guard(key))
+        Bounded::new(value, self.guard(key))
     }
 
     /// Cancels the timer when the guard is dropped.

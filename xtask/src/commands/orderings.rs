@@ -144,7 +144,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
-    ("crates/promise/src/take_cell.rs", &["take_cell"]),
+    ("crates/promise/src/rival.rs", &["rival"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     (
         "crates/slab/src",

@@ -4,7 +4,9 @@ use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
 use filch_scheduler::timers::Timers;
-use filch_scheduler::{CallError, Caller, Event, Pid, Protocol, Scheduler, StepOutput, from_fn};
+use filch_scheduler::{
+    CallError, Caller, Context, Event, Pid, Protocol, Scheduler, StepOutput, from_fn,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use super::contenders::Tokio;
@@ -55,14 +57,13 @@ impl Answering {
     }
 
     /// By a process that makes each call by `call`.
-    fn ask(
-        &self,
-        times: u64,
-        mut call: impl FnMut(&mut StepOutput<Questions>, Pid) + Send + 'static,
-    ) -> u64 {
+    fn ask<C>(&self, times: u64, mut call: C) -> u64
+    where
+        C: FnMut(&Context<'_, Questions>, &mut StepOutput<Questions>, Pid) + Send + 'static,
+    {
         let (mut left, mut sum) = (times, 0);
         let oracle = self.oracle;
-        let asker = from_fn(move |_, events, out| {
+        let asker = from_fn(move |context, events, out| {
             for event in events {
                 if let Event::Completed { result, .. } = event {
                     sum += result.map_err(|error| error.to_string())?;
@@ -72,7 +73,7 @@ impl Answering {
                 out.done(sum);
             } else {
                 left -= 1;
-                call(out, oracle);
+                call(context, out, oracle);
                 out.wait();
             }
             Ok(())
@@ -94,8 +95,9 @@ impl Asker for Plain {
     }
 
     fn ask(&self, times: u64) -> u64 {
-        let call = |out: &mut StepOutput<Questions>, oracle| out.call(0, oracle, |it| it, number);
-        self.0.ask(times, call)
+        self.0.ask(times, |context, out, oracle| {
+            out.call(context, 0, oracle, |it| it, number);
+        })
     }
 }
 
@@ -111,8 +113,8 @@ impl Asker for Limited {
     fn ask(&self, times: u64) -> u64 {
         let timers = self.1.clone();
         let deadline = Instant::now() + Duration::from_secs(60);
-        self.0.ask(times, move |out, oracle| {
-            out.call_by(0, (deadline, &timers), oracle, |it| it, number);
+        self.0.ask(times, move |context, out, oracle| {
+            out.call_by(context, 0, (deadline, &timers), oracle, |it| it, number);
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The two ends of a call: the caller, as the process knows it, and the answer, for which it waits.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -38,44 +38,48 @@ enum Waits<R: 'static> {
     /// A thread, or a future.
     Promise(Resolver<Result<R, NoAnswer>>),
     /// A process, as for a command.
-    Process(Arc<dyn WaitingProcess<R>>),
+    Process(WaitingProcess<R>),
 }
 
-/// A process that waits for an answer as for a command, and where that is put.
-pub(crate) trait WaitingProcess<R>: PreparedAnswer {
-    /// Puts the answer where it is found at the end of the turn.
-    ///
-    /// # Safety
-    /// The caller is the [`Caller`] of this process, of which there is one, and is used up.
-    unsafe fn put(&self, answer: R);
+/// A process that waits for an answer as for a command. Dropping it says that there will be none.
+pub(crate) struct WaitingProcess<R: 'static> {
+    call: *const (),
+    ways: &'static Ways<R>,
+}
 
+/// What can be done with the call of a [`WaitingProcess`], whose type these know.
+pub(crate) struct Ways<R: 'static> {
+    /// Puts the answer in its place.
+    pub(crate) prepare: unsafe fn(*const (), R) -> Prepared,
     /// There will be no answer.
-    fn abandon(&self);
+    pub(crate) abandon: unsafe fn(*const ()),
 }
 
-/// An answer that is in its place.
-pub(crate) trait PreparedAnswer: Send + Sync {
-    /// Gives it to the process.
-    ///
+// SAFETY: whoever makes one says so (contract of `new`).
+unsafe impl<R> Send for WaitingProcess<R> {}
+// SAFETY: nothing can be done by a reference.
+unsafe impl<R> Sync for WaitingProcess<R> {}
+
+impl<R> WaitingProcess<R> {
     /// # Safety
-    /// The caller has put it there.
-    unsafe fn give(&self);
+    /// One of the `ways` may be gone with the `call`, once, on any thread.
+    #[inline]
+    pub(crate) unsafe fn new(call: *const (), ways: &'static Ways<R>) -> Self {
+        Self { call, ways }
+    }
+
+    #[inline]
+    fn prepare(self, answer: R) -> Prepared {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: once, as this is used up.
+        unsafe { (this.ways.prepare)(this.call, answer) }
+    }
 }
 
-/// An answer on its way, which the caller gets when this is dropped.
-#[expect(dead_code, reason = "its drop gives the answer")]
-pub(crate) enum Answered {
-    Promise(Prepared),
-    Process(GiveOnDrop),
-}
-
-/// Gives the answer when it is dropped.
-pub(crate) struct GiveOnDrop(Arc<dyn PreparedAnswer>);
-
-impl Drop for GiveOnDrop {
+impl<R> Drop for WaitingProcess<R> {
     fn drop(&mut self) {
-        // SAFETY: this is made where the answer is put.
-        unsafe { self.0.give() };
+        // SAFETY: once, as this is dropped.
+        unsafe { (self.ways.abandon)(self.call) };
     }
 }
 
@@ -100,10 +104,8 @@ impl<R> Caller<R> {
     }
 
     /// A process that waits.
-    ///
-    /// # Safety
-    /// This is called once for that process.
-    pub(crate) unsafe fn process(process: Arc<dyn WaitingProcess<R>>) -> Self {
+    #[inline]
+    pub(crate) fn process(process: WaitingProcess<R>) -> Self {
         let waits = Some(Waits::Process(process));
         Self { waits }
     }
@@ -119,14 +121,10 @@ impl<R: Send + 'static> Caller<R> {
     }
 
     /// Leaves the answer in its place. The caller gets it when the result is dropped.
-    pub(crate) fn prepare(mut self, answer: R) -> Answered {
+    pub(crate) fn prepare(mut self, answer: R) -> Prepared {
         match self.waits.take() {
-            Some(Waits::Promise(resolver)) => Answered::Promise(resolver.prepare(Ok(answer))),
-            Some(Waits::Process(process)) => {
-                // SAFETY: a process has one caller (`Self::process`), and this one is used up.
-                unsafe { process.put(answer) };
-                Answered::Process(GiveOnDrop(process))
-            }
+            Some(Waits::Promise(resolver)) => resolver.prepare(Ok(answer)),
+            Some(Waits::Process(process)) => process.prepare(answer),
             None => unreachable!("an answer uses it up"),
         }
     }
@@ -134,10 +132,8 @@ impl<R: Send + 'static> Caller<R> {
 
 impl<R> Drop for Caller<R> {
     fn drop(&mut self) {
-        match self.waits.take() {
-            Some(Waits::Promise(resolver)) => resolver.resolve(Err(NoAnswer::Abandoned)),
-            Some(Waits::Process(process)) => process.abandon(),
-            None => {}
+        if let Some(Waits::Promise(resolver)) = self.waits.take() {
+            resolver.resolve(Err(NoAnswer::Abandoned));
         }
     }
 }

@@ -1,17 +1,33 @@
 //! What a process knows of the world.
 
+use crate::api::pinned::{Held, Pinned};
 use crate::{Handle, Pid, Protocol};
 
 /// What a process knows of the world: its PID, and the scheduler that it lives in.
 pub struct Context<'a, P: Protocol> {
     handle: &'a Handle<P>,
+    process: Held<'a, P>,
+    /// Here and not asked for: it is mostly copied into a message, and to read what was written
+    /// right before, in pieces, takes as long as an exchange.
     pid: Pid,
 }
 
 impl<'a, P: Protocol> Context<'a, P> {
+    /// Of a process of that scheduler.
     #[inline]
-    pub(crate) fn new(handle: &'a Handle<P>, pid: Pid) -> Self {
-        Self { handle, pid }
+    pub(crate) fn new(handle: &'a Handle<P>, process: Held<'a, P>) -> Self {
+        let pid = handle.table().pid_of(process.slot());
+        Self {
+            handle,
+            process,
+            pid,
+        }
+    }
+
+    /// A pin on the process's slot.
+    #[inline]
+    pub(crate) fn pin(&self) -> Pinned<P> {
+        self.process.pin()
     }
 
     /// The process's PID, for others to send to.
@@ -22,8 +38,7 @@ impl<'a, P: Protocol> Context<'a, P> {
     /// Whether the process is a [future](Handle::spawn), or an [async
     /// function](Handle::spawn_with): for [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
-        let table = self.handle.table();
-        table.slot(self.pid.slot()).is_future()
+        self.process.slot().is_future()
     }
 
     /// The scheduler, to keep beyond the call.

@@ -1,9 +1,8 @@
 //! A call at the end of a process, for those that are no processes.
 
 use std::fmt;
-use std::sync::Arc;
 
-use filch_promise::TakeCell;
+use filch_promise::{Rival, rivals};
 use filch_sync::panic::catch_panic;
 
 use crate::ExitReason;
@@ -13,14 +12,14 @@ type Call = Box<dyn FnOnce(&ExitReason) + Send>;
 /// A call that comes at the end of a process; from [`Handle::at_end`](crate::Handle::at_end).
 /// Dropping this leaves it as it is.
 #[must_use = "dropping it is fine, but says that the call is never cancelled"]
-pub struct EndCall(Arc<TakeCell<Call>>);
+pub struct EndCall(Rival<Call>);
 
 impl EndCall {
     /// With what the process keeps.
     pub(crate) fn new(call: impl FnOnce(&ExitReason) + Send + 'static) -> (Self, PendingCall) {
         let call: Call = Box::new(call);
-        let shared = Arc::new(TakeCell::new(call));
-        (Self(Arc::clone(&shared)), PendingCall(shared))
+        let (call, pending) = rivals(call);
+        (Self(call), PendingCall(Some(pending)))
     }
 
     /// Has it not come, and drops what it would have called. Whether this was in time. Wait-free,
@@ -38,21 +37,21 @@ impl fmt::Debug for EndCall {
 
 /// What the process keeps of a call. If it is dropped, be it unread in the queue of a process that
 /// has ended, the call comes then.
-pub(crate) struct PendingCall(Arc<TakeCell<Call>>);
+pub(crate) struct PendingCall(Option<Rival<Call>>);
 
 impl PendingCall {
     /// Calls, unless that was cancelled. A panic is contained.
-    pub(crate) fn run(self, reason: &ExitReason) {
+    pub(crate) fn run(mut self, reason: &ExitReason) {
         self.take_and_call(reason);
     }
 
     /// Whether it is still to come.
     pub(crate) fn is_pending(&self) -> bool {
-        !self.0.is_taken()
+        self.0.as_ref().is_some_and(|call| !call.is_taken())
     }
 
-    fn take_and_call(&self, reason: &ExitReason) {
-        if let Some(call) = self.0.take() {
+    fn take_and_call(&mut self, reason: &ExitReason) {
+        if let Some(call) = self.0.take().and_then(Rival::take) {
             let _ = catch_panic(|| call(reason));
         }
     }

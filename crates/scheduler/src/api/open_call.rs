@@ -1,8 +1,8 @@
-//! A call of another process that a step has yielded, for a test to make by hand.
+//! A call of another process, for a test to make by hand.
 
 use crate::{CommandError, Event, Pid, Protocol, SendError};
 
-/// A call that a [step](crate::StepOutput::call) has yielded, and that nobody has made. Answer or
+/// A call that a [step](crate::StepOutput::call) has asked for, and that nobody has made. Answer or
 /// drop the [`Caller`](crate::Caller) in the message, and the [`reply`](Self::reply) is the event
 /// that the process is told of it with.
 ///

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use filch_sync::panic::catch_panic;
 
 use crate::api::pinned::Pinned;
-use crate::{CommandError, Pid, Protocol};
+use crate::table::item::Item;
+use crate::{CommandError, Event, Pid, Protocol};
 
 /// The duty to complete one command or call of a process, once, from any thread. Dropping it
 /// completes it with [`CommandError::Abandoned`].
@@ -64,8 +65,16 @@ impl<P: Protocol> Outstanding<P> {
     }
 
     /// Completes it with what `work` returns, or panics with.
-    pub(crate) fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
-        self.answer(result_of(work));
+    #[inline]
+    pub(crate) fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+        // Delivered in there, a reply goes by registers.
+        let answered = catch_panic(|| match work() {
+            Ok(reply) => self.deliver(Ok(reply)),
+            Err(error) => self.fail(CommandError::Failed(error)),
+        });
+        if let Err(message) = answered {
+            self.fail(CommandError::Panicked(message.into()));
+        }
     }
 
     /// Completes it: the process's next step gets the result. Lock-free.
@@ -73,8 +82,15 @@ impl<P: Protocol> Outstanding<P> {
         self.deliver(result);
     }
 
-    #[inline]
+    #[cold]
+    fn fail(&mut self, error: CommandError<P>) {
+        self.deliver(Err(error));
+    }
+
+    #[inline(always)]
     fn deliver(&mut self, result: Result<P::Reply, CommandError<P>>) {
+        let tag = self.tag;
+        let completed = Item::Event(Event::Completed { tag, result });
         let Some(process) = self.process.take() else {
             return;
         };
@@ -83,13 +99,13 @@ impl<P: Protocol> Outstanding<P> {
         if let Some(journal) = &scheduler.shared.journal {
             journal.end_command(process.pid(), self.number);
         }
-        scheduler.deliver_completion(process.slot(), self.tag, result);
+        scheduler.deliver_completion(process.slot(), completed);
     }
 
     #[cold]
     fn abandon(&mut self) {
         if !std::thread::panicking() || !dispatching() {
-            return self.deliver(Err(CommandError::Abandoned));
+            return self.fail(CommandError::Abandoned);
         }
         // The handler is unwinding. `answer_panics` will know the message that belongs in the
         // answer.

@@ -36,16 +36,18 @@ impl<P: Protocol> Pinned<P> {
         Self(slot)
     }
 
-    /// A pin of its own on the slot of a process that the caller has, or pins.
-    ///
-    /// # Safety
-    /// The caller does, and the slot is of a scheduler's table, whose owner is the scheduler.
-    pub(crate) unsafe fn share_of(slot: &Slot<P>) -> Self {
-        // SAFETY: the caller's, both.
-        unsafe {
-            slot.share_pin();
-            Self::new(NonNull::from(slot))
-        }
+    /// A pin on the slot of the process `pid`, if that has its slot still.
+    pub(crate) fn of(scheduler: &Handle<P>, pid: Pid) -> Option<Self> {
+        let pin = ManuallyDrop::new(scheduler.table().pin(pid)?);
+        // SAFETY: the pin is taken over from one that is forgotten, and the slot is of the
+        // scheduler's table, whose owner is the scheduler.
+        Some(unsafe { Self::new(NonNull::from(pin.slot())) })
+    }
+
+    /// The process, which this pins.
+    #[inline]
+    pub(crate) fn held(&self) -> Held<'_, P> {
+        Held(self.slot())
     }
 
     /// The process's PID.
@@ -108,6 +110,33 @@ impl<P: Protocol> Pinned<P> {
         let scheduler = self.scheduler();
         let processors = &scheduler.shared.processors;
         processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
+    }
+}
+
+/// A process that somebody has, or pins, for that long.
+pub(crate) struct Held<'a, P: Protocol>(&'a Slot<P>);
+
+impl<'a, P: Protocol> Held<'a, P> {
+    /// # Safety
+    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
+    /// in it, or pins it, for that long.
+    #[inline]
+    pub(crate) unsafe fn new(slot: &'a Slot<P>) -> Self {
+        Self(slot)
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> &'a Slot<P> {
+        self.0
+    }
+
+    /// A pin of its own.
+    #[inline]
+    pub(crate) fn pin(&self) -> Pinned<P> {
+        // SAFETY: the process is had, or pinned (contract of `new`).
+        unsafe { self.0.share_pin() };
+        // SAFETY: this is that pin; the slot is of a scheduler's table (contract of `new`).
+        unsafe { Pinned::new(NonNull::from(self.0)) }
     }
 }
 

@@ -1,18 +1,18 @@
 //! What a step tells the scheduler.
 
+use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
+use filch_promise::Prepared;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
-use crate::api::caller::Answered;
 use crate::api::open_call::OpenCall;
-use crate::api::pinned::Pinned;
 use crate::api::process_error::{Exit, FutureOutput, Outcome};
-use crate::{Caller, Handle, Process, ProcessError, Protocol};
+use crate::{Caller, Process, ProcessError, Protocol};
 
-/// What a step tells the scheduler: commands to dispatch, and what the process does next.
+/// What a step tells the scheduler: commands to dispatch, and what the process does next. It makes
+/// the [calls](Self::call) of other processes at once.
 ///
 /// [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle), [`done`](Self::done) and
 /// [`upgrade`](Self::upgrade) each replace what was said before. A step that says nothing is idle.
@@ -20,10 +20,12 @@ use crate::{Caller, Handle, Process, ProcessError, Protocol};
 /// One output serves all steps of a worker, so yielding soon allocates nothing. After a step with
 /// more than 1024 commands the worker gives their memory back.
 pub struct StepOutput<P: Protocol> {
-    yields: Vec<Yield<P>>,
+    /// With their tags.
+    commands: Vec<(u64, P::Command)>,
+    calls: Calls<P>,
     /// Given when the turn is over.
-    answers: Vec<Answered>,
-    /// Whether there are any of these two: one look, as most steps have neither.
+    answers: VecDeque<Prepared>,
+    /// Whether there are any of these: one look, as most steps have none.
     has_more: bool,
     status: Status<P>,
     /// Of a process that ends. It stays here until it goes where the handle finds it: it is large,
@@ -34,33 +36,12 @@ pub struct StepOutput<P: Protocol> {
 /// A worker keeps memory for this many commands from step to step.
 const MOST_KEPT: usize = 1024;
 
-/// One command on its way.
-pub(crate) struct Yield<P: Protocol> {
-    pub(crate) tag: u64,
-    pub(crate) what: Yielded<P>,
-}
-
-/// What is to be done.
-pub(crate) enum Yielded<P: Protocol> {
-    /// By the handler.
-    Command(P::Command),
-    /// A call of another process, or a message that may have to wait.
-    Call(Arc<dyn YieldedCall<P>>),
-}
-
-/// A call that a step has yielded.
-pub(crate) trait YieldedCall<P: Protocol>: Send + Sync {
-    /// Makes it. Once.
-    fn make(self: Arc<Self>, maker: CallMaker<'_, P>);
-}
-
-/// What makes a call.
-pub(crate) enum CallMaker<'a, P: Protocol> {
-    /// A worker of that scheduler, for the process that has given it this tag. Before that is
-    /// outstanding, nothing of the user's runs: a panic would lose it.
-    Worker(Pinned<P>, u64, &'a Handle<P>),
-    /// A test, for a process that gave the call this tag.
-    Test(u64, &'a mut Vec<OpenCall<P>>),
+/// What becomes of the calls of a step.
+enum Calls<P: Protocol> {
+    /// They are made at once, so many so far.
+    Made(u32),
+    /// A test makes them by hand.
+    Listed(Vec<OpenCall<P>>),
 }
 
 /// What a process does after a step.
@@ -100,9 +81,19 @@ impl<P: Protocol> Successor<P> {
 
 impl<P: Protocol> StepOutput<P> {
     pub(crate) fn new() -> Self {
+        Self::with_calls(Calls::Made(0))
+    }
+
+    /// Of a step that a test has a process take.
+    pub(crate) fn of_test() -> Self {
+        Self::with_calls(Calls::Listed(Vec::new()))
+    }
+
+    fn with_calls(calls: Calls<P>) -> Self {
         Self {
-            yields: Vec::new(),
-            answers: Vec::new(),
+            commands: Vec::new(),
+            calls,
+            answers: VecDeque::new(),
             has_more: false,
             status: Status::Idle,
             exit: None,
@@ -112,12 +103,21 @@ impl<P: Protocol> StepOutput<P> {
     /// Has `command` done by the handler. Its completion arrives as
     /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
-        self.push(tag, Yielded::Command(command));
+        self.commands.push((tag, command));
+        self.has_more = true;
     }
 
-    pub(crate) fn push(&mut self, tag: u64, what: Yielded<P>) {
-        self.yields.push(Yield { tag, what });
-        self.has_more = true;
+    /// One more call, which its caller is to make at once; or to put there, in a test.
+    #[inline]
+    pub(crate) fn one_more_call(&mut self) -> Option<&mut Vec<OpenCall<P>>> {
+        match &mut self.calls {
+            Calls::Made(count) => {
+                *count += 1;
+                self.has_more = true;
+                None
+            }
+            Calls::Listed(calls) => Some(calls),
+        }
     }
 
     /// The process has more to do, with events or without, and gives way to others: all that are
@@ -209,7 +209,7 @@ impl<P: Protocol> StepOutput<P> {
     /// call has returned, a lock for instance, and it is the caller's thread that takes the step,
     /// this waits for ever.
     pub fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
-        self.answers.push(caller.prepare(answer));
+        self.answers.push_back(caller.prepare(answer));
         self.has_more = true;
     }
 
@@ -263,35 +263,58 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more
     }
 
-    pub(crate) fn drain_yields(&mut self) -> std::vec::Drain<'_, Yield<P>> {
-        self.yields.drain(..)
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
+    pub(crate) fn drain_commands(&mut self) -> std::vec::Drain<'_, (u64, P::Command)> {
+        self.commands.drain(..)
+    }
+
+    /// How many calls the step has made.
+    pub(crate) fn take_made(&mut self) -> u32 {
+        match &mut self.calls {
+            Calls::Made(count) => std::mem::take(count),
+            Calls::Listed(_) => 0,
+        }
+    }
+
+    /// The calls that a test is to make.
+    pub(crate) fn take_listed(&mut self) -> Vec<OpenCall<P>> {
+        match &mut self.calls {
+            Calls::Made(_) => Vec::new(),
+            Calls::Listed(calls) => std::mem::take(calls),
+        }
     }
 
     /// After the commands have been drained: gives their memory back, if there were very many.
-    pub(crate) fn shrink(&mut self) {
-        if self.yields.capacity() > MOST_KEPT {
-            self.yields = Vec::new();
+    #[inline]
+    pub(crate) fn settled(&mut self) {
+        if self.commands.capacity() > MOST_KEPT {
+            self.commands = Vec::new();
         }
         self.has_more = !self.answers.is_empty();
     }
 
     /// Gives the callers their answers. The commands have been drained.
-    #[cold]
     pub(crate) fn give_answers(&mut self) {
-        // An answer whose caller has gone is dropped here: that is user code.
-        drop_all_contained(self.answers.drain(..));
+        while let Some(answer) = self.answers.pop_front() {
+            // An answer whose caller has gone is dropped here: that is user code.
+            drop_contained(answer);
+        }
         if self.answers.capacity() > MOST_KEPT {
-            self.answers = Vec::new();
+            self.answers = VecDeque::new();
         }
         self.has_more = false;
     }
 
     /// Forgets the commands of a step that failed half-way, but not its answers: what these say has
-    /// happened before.
+    /// happened before. Nor its calls, which are made.
     #[cold]
-    pub(crate) fn forget_yields(&mut self) {
-        drop_all_contained(self.yields.drain(..));
-        self.shrink();
+    pub(crate) fn forget_commands(&mut self) {
+        drop_all_contained(self.commands.drain(..));
+        self.take_made();
+        self.settled();
     }
 }
 
@@ -306,7 +329,7 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Upgrade(_) => "upgrade",
         };
         f.debug_struct("StepOutput")
-            .field("yields", &self.yields.len())
+            .field("commands", &self.commands.len())
             .field("answers", &self.answers.len())
             .field("status", &status)
             .finish()

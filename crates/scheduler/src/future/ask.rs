@@ -12,7 +12,7 @@ impl<P: Protocol> Handle<P> {
     /// Sends the process `to` a message with a [`Caller`] in it, here and now; the future awaits
     /// the answer. For futures and [async functions](Self::spawn_with), or threads that have an
     /// executor of their own. [`Timers::timeout`](crate::timers::Timers::timeout) limits the wait.
-    /// A process [calls](crate::StepOutput::call) as it yields a command.
+    /// A process [calls](crate::StepOutput::call) in its step.
     ///
     /// What the process did in the step that answers, and before, happens before the future is
     /// ready.

@@ -1,28 +1,27 @@
 //! A call of one process by another: the answer comes as that of a command.
 
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
-use filch_promise::TakeCell;
+use filch_promise::{Prepared, Rival, rivals_with};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::drop_contained;
-use filch_timers::TimerGuard;
+use filch_timers::Bounded;
 
-use crate::api::caller::{Answer, PreparedAnswer, WaitingProcess};
+use crate::api::caller::{Answer, WaitingProcess, Ways};
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
 use crate::api::outstanding::{Outstanding, result_of};
-use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
-use crate::{CallError, Caller, CommandError, Pid, Protocol, StepOutput};
+use crate::{CallError, Caller, CommandError, Context, Pid, Protocol, StepOutput};
 
 impl<P: Protocol> StepOutput<P> {
-    /// Sends the process `to` a message with a [`Caller`] in it when the step is over. The answer,
-    /// through `reply`, comes as that of a command: as
-    /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which ends a
-    /// [`wait`](Self::wait). The end of the called process is an answer, too, at once. With a
-    /// limit: [`call_by`](Self::call_by).
+    /// Sends the process `to` a message with a [`Caller`] in it, here and now. The answer, through
+    /// `reply`, comes as that of a command: as [`Event::Completed`](crate::Event::Completed) with
+    /// this `tag`, which ends a [`wait`](Self::wait). The end of the called process is an answer,
+    /// too, at once. The `context` is that of the step. With a limit: [`call_by`](Self::call_by).
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
     /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
-    /// with that message. If `message` panics, nobody is called, and the call is abandoned.
+    /// with that message. A panic of `message` is one of the step.
     ///
     /// ```
     /// # use filch_scheduler::{Caller, Event, Protocol, Scheduler, from_fn};
@@ -36,14 +35,15 @@ impl<P: Protocol> StepOutput<P> {
     /// #     while let Event::Message(caller) = inbox.next().await { caller.answer(42) }
     /// # })?;
     /// # let oracle = oracle.pid();
-    /// let asker = from_fn(move |_context, events, out| {
+    /// let asker = from_fn(move |context, events, out| {
     ///     for event in events {
     ///         if let Event::Completed { tag: 7, result } = event {
     ///             out.done(result.map_err(|error| error.to_string())?);
     ///             return Ok(());
     ///         }
     ///     }
-    ///     out.call(7, oracle, |caller| caller, |answer| answer.map_err(|e| e.to_string()));
+    ///     let number = |answer: Result<u64, _>| answer.map_err(|error| error.to_string());
+    ///     out.call(context, 7, oracle, |caller| caller, number);
     ///     out.wait();
     ///     Ok(())
     /// });
@@ -52,46 +52,42 @@ impl<P: Protocol> StepOutput<P> {
     /// ```
     pub fn call<R: Send + 'static>(
         &mut self,
+        context: &Context<'_, P>,
         tag: u64,
         to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
+        message: impl FnOnce(Caller<R>) -> P::Message,
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        self.call_with(
-            tag,
-            to,
-            message,
-            reply,
-            None::<fn(Arc<dyn Expires>) -> TimerGuard>,
-        );
+        if let Some(calls) = self.one_more_call() {
+            return calls.push(by_hand(tag, to, message, reply));
+        }
+        let outstanding = Outstanding::new(context.pin(), tag);
+        outstanding.note_call(to, false);
+        make(context, to, message, Call { outstanding, reply });
     }
 
-    /// The same. If there is a `limit`, that has what it is given expire at the deadline.
-    pub(crate) fn call_with<R: Send + 'static>(
+    /// The same, of a call that `limit` bounds. Dropped, it ends with [`CallError::NotYet`].
+    pub(crate) fn call_limited<R: Send + 'static, F: Reply<P, R>>(
         &mut self,
+        context: &Context<'_, P>,
         tag: u64,
         to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
-        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-        limit: Option<impl FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static>,
+        message: impl FnOnce(Caller<R>) -> P::Message,
+        reply: F,
+        limit: impl FnOnce(Limited<P, R, F>) -> Bounded<Limited<P, R, F>>,
     ) {
-        let yielded = Yielding {
-            to,
-            message,
-            reply,
-            limit,
-        };
-        self.push(tag, Yielded::Call(Arc::new(Waiting::new(yielded))));
+        if let Some(calls) = self.one_more_call() {
+            return calls.push(by_hand(tag, to, message, reply));
+        }
+        let outstanding = Outstanding::new(context.pin(), tag);
+        outstanding.note_call(to, true);
+        let call = Limited(Some(Call { outstanding, reply }), PhantomData);
+        make(context, to, message, limit(call));
     }
-}
-
-/// A call that ends at its deadline, if it has not ended before.
-pub(crate) trait Expires: Send + Sync {
-    fn expire(&self);
 }
 
 /// What is done with the answer.
-trait Reply<P: Protocol, R>:
+pub(crate) trait Reply<P: Protocol, R>:
     FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static
 {
 }
@@ -101,193 +97,149 @@ impl<P: Protocol, R, F> Reply<P, R> for F where
 {
 }
 
-/// A process that waits for an answer, from the step that yields the call to the call's end: all in
-/// one allocation. The answer, its caller's end and the deadline race for the call.
-struct Waiting<P: Protocol, R, M, F, L> {
-    /// Until the call is made.
-    yielded: Option<Yielding<M, F, L>>,
-    call: TakeCell<Call<P, F>>,
-    /// The caller's, of which there is one: from the step that gives the answer to the end of that
-    /// turn.
-    answer: UnsafeCell<Option<R>>,
-}
-
-// SAFETY: what is yielded is taken by one that has the whole, the call goes by its cell, and only
-// the caller, which is Send, touches the answer.
-unsafe impl<P, R, M, F, L> Sync for Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    R: Send,
-    M: Send,
-    F: Send,
-    L: Send,
-{
-}
-
-/// What a call begins with.
-struct Yielding<M, F, L> {
-    to: Pid,
-    message: M,
-    reply: F,
-    limit: Option<L>,
-}
-
 /// A call that is under way.
+trait Ends<P: Protocol, R>: Send + 'static {
+    /// Completes it, if nothing has before.
+    fn end(self, result: Result<R, CallError<P>>);
+}
+
+/// A call without a limit.
 struct Call<P: Protocol, F> {
     outstanding: Outstanding<P>,
     reply: F,
-    limit: Option<TimerGuard>,
 }
 
-impl<P: Protocol, F> Call<P, F> {
-    fn complete<R>(self, result: Result<R, CallError<P>>)
-    where
-        F: Reply<P, R>,
-    {
-        let Self {
-            outstanding,
-            reply,
-            limit,
-        } = self;
-        drop(limit);
+impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Call<P, F> {
+    #[inline]
+    fn end(self, result: Result<R, CallError<P>>) {
+        let Self { outstanding, reply } = self;
         outstanding.answer_by(|| reply(result));
     }
 }
 
-impl<P: Protocol, R, M, F: Reply<P, R>, L> Waiting<P, R, M, F, L> {
-    fn new(yielded: Yielding<M, F, L>) -> Self {
-        Self {
-            yielded: Some(yielded),
-            call: TakeCell::empty(),
-            answer: UnsafeCell::new(None),
+/// A call whose deadline drops it.
+pub(crate) struct Limited<P: Protocol, R: Send + 'static, F: Reply<P, R>>(
+    Option<Call<P, F>>,
+    PhantomData<fn(R)>,
+);
+
+impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Drop for Limited<P, R, F> {
+    fn drop(&mut self) {
+        if let Some(call) = self.0.take() {
+            call.end(Err(CallError::NotYet));
         }
     }
+}
 
-    /// Completes the call, if nothing has before.
-    fn end(&self, result: Result<R, CallError<P>>) {
-        match self.call.take() {
-            Some(call) => call.complete(result),
+impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Bounded<Limited<P, R, F>> {
+    fn end(self, result: Result<R, CallError<P>>) {
+        match self.take().and_then(|mut call| call.0.take()) {
+            Some(call) => call.end(result),
             // An answer that nobody wants any more: its destructor is user code.
             None => drop_contained(result),
         }
     }
 }
 
-impl<P, R, M, F, L> YieldedCall<P> for Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    R: Send + 'static,
-    M: FnOnce(Caller<R>) -> P::Message + Send + 'static,
-    F: Reply<P, R>,
-    L: FnOnce(Arc<dyn Expires>) -> TimerGuard + Send + 'static,
-{
-    fn make(mut self: Arc<Self>, maker: CallMaker<'_, P>) {
-        let Some(waiting) = Arc::get_mut(&mut self) else {
-            unreachable!("only the step's output has a call that is not made");
-        };
-        let Some(yielded) = waiting.yielded.take() else {
-            unreachable!("a call is made once");
-        };
-        let Yielding {
-            to,
-            message,
-            reply,
-            limit,
-        } = yielded;
-        let (process, tag, handle) = match maker {
-            CallMaker::Worker(process, tag, handle) => (process, tag, handle),
-            CallMaker::Test(tag, open) => {
-                let (caller, answer) = Caller::new();
-                let call = Box::new(ByHand { answer, reply });
-                return open.push(OpenCall::new(tag, to, message(caller), call));
-            }
-        };
-        let own = process.pid();
-        let outstanding = Outstanding::new(process, tag);
-        outstanding.note_call(to, limit.is_some());
-        match limit {
-            None => waiting.call.fill(Call {
-                outstanding,
-                reply,
-                limit: None,
-            }),
-            Some(limit) => {
-                // Before the answer can come, which cancels it.
-                let guard = limit(Arc::clone(&self) as Arc<dyn Expires>);
-                let call = Call {
-                    outstanding,
-                    reply,
-                    limit: Some(guard),
-                };
-                // SAFETY: the cell was made empty, and this is done once.
-                if let Err(call) = unsafe { self.call.put(call) } {
-                    // The deadline has come already: nobody is called.
-                    return call.complete(Err(CallError::NotYet));
-                }
-            }
+/// Makes the call. Who makes it owns it too, until it is known that the message is on its way.
+fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
+    context: &Context<'_, P>,
+    to: Pid,
+    message: impl FnOnce(Caller<R>) -> P::Message,
+    call: C,
+) {
+    let (own, callers) = rivals_with(call, Place::<R>::new());
+    // SAFETY: the ways are those of an owner of this type, which they take over.
+    let waiting = unsafe { WaitingProcess::new(callers.into_raw(), &ByType::<P, R, C>::WAYS) };
+    let message = message(Caller::process(waiting));
+    let error = if to == context.pid() {
+        CallError::ToItself(message)
+    } else {
+        match context.send(to, message) {
+            Ok(()) => return,
+            Err(error) => CallError::Send(error),
         }
-        let waiting = Arc::clone(&self) as Arc<dyn WaitingProcess<R>>;
-        // SAFETY: a call is made once.
-        let message = message(unsafe { Caller::process(waiting) });
-        if to == own {
-            return self.end(Err(CallError::ToItself(message)));
-        }
-        if let Err(error) = handle.send(to, message) {
-            self.end(Err(CallError::Send(error)));
-        }
+    };
+    match own.take() {
+        Some(call) => call.end(Err(error)),
+        None => drop_contained(error),
     }
 }
 
-impl<P, R, M, F, L> Expires for Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    R: Send,
-    M: Send,
-    F: Reply<P, R>,
-    L: Send,
-{
-    fn expire(&self) {
-        self.end(Err(CallError::NotYet));
+/// Where a caller puts its answer, from the step that gives it to the end of that turn.
+struct Place<R>(UnsafeCell<MaybeUninit<R>>);
+
+// SAFETY: a call has one caller, which is Send, and nobody else touches the place.
+unsafe impl<R: Send> Sync for Place<R> {}
+
+impl<R> Place<R> {
+    fn new() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
     }
 }
 
-impl<P, R, M, F, L> WaitingProcess<R> for Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    R: Send,
-    M: Send,
-    F: Reply<P, R>,
-    L: Send,
-{
-    unsafe fn put(&self, answer: R) {
-        // SAFETY: the answer's place is the caller's (contract).
-        self.answer
-            .with_mut(|place| unsafe { *place = Some(answer) });
+/// What a [`WaitingProcess`] is told goes to a call of this type.
+struct ByType<P, R, C>(PhantomData<(P, R, C)>);
+
+impl<P: Protocol, R: Send + 'static, C: Ends<P, R>> ByType<P, R, C> {
+    const WAYS: Ways<R> = Ways {
+        prepare: Self::prepare,
+        abandon: Self::abandon,
+    };
+
+    /// # Safety
+    /// The address is that of the caller's `Rival<C, Place<R>>`, which this takes over.
+    unsafe fn prepare(call: *const (), answer: R) -> Prepared {
+        // SAFETY: the caller's.
+        let owner = unsafe { Rival::<C, Place<R>>::from_raw(call) };
+        let place = &owner.shared().0;
+        // SAFETY: the place is the caller's.
+        place.with_mut(|place| unsafe { (*place).write(answer) });
+        // SAFETY: the answer is in its place, and the address the caller's again.
+        unsafe { Prepared::from_raw(owner.into_raw(), Self::give) }
     }
 
-    fn abandon(&self) {
-        self.end(Err(CallError::Abandoned));
+    /// # Safety
+    /// As of `prepare`, which has put the answer there.
+    unsafe fn give(call: *const ()) {
+        // SAFETY: the caller's.
+        let owner = unsafe { Rival::<C, Place<R>>::from_raw(call) };
+        let place = &owner.shared().0;
+        // SAFETY: the answer is there, and read once.
+        let answer = place.with(|place| unsafe { (*place).assume_init_read() });
+        Self::end(owner, Ok(answer));
     }
-}
 
-impl<P, R, M, F, L> PreparedAnswer for Waiting<P, R, M, F, L>
-where
-    P: Protocol,
-    R: Send,
-    M: Send,
-    F: Reply<P, R>,
-    L: Send,
-{
-    unsafe fn give(&self) {
-        // SAFETY: it is that of the one that has put it there (contract).
-        let answer = self.answer.with_mut(|place| unsafe { (*place).take() });
-        if let Some(answer) = answer {
-            self.end(Ok(answer));
+    /// # Safety
+    /// As of `prepare`.
+    unsafe fn abandon(call: *const ()) {
+        // SAFETY: the caller's.
+        Self::end(unsafe { Rival::from_raw(call) }, Err(CallError::Abandoned));
+    }
+
+    #[inline]
+    fn end(owner: Rival<C, Place<R>>, result: Result<R, CallError<P>>) {
+        match owner.take() {
+            Some(call) => call.end(result),
+            // Its message has come back.
+            None => drop_contained(result),
         }
     }
 }
 
-/// A call that a test makes.
+/// A call for a test to make.
+fn by_hand<P: Protocol, R: Send + 'static>(
+    tag: u64,
+    to: Pid,
+    message: impl FnOnce(Caller<R>) -> P::Message,
+    reply: impl Reply<P, R>,
+) -> OpenCall<P> {
+    let (caller, answer) = Caller::new();
+    let call = Box::new(ByHand { answer, reply });
+    OpenCall::new(tag, to, message(caller), call)
+}
+
+/// What its answer is to be, and what is done with it.
 struct ByHand<R, F> {
     answer: Answer<R>,
     reply: F,

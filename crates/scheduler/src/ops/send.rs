@@ -8,7 +8,7 @@ use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Slot, Task};
 use crate::table::item::Item;
-use crate::{CommandError, Context, Event, Handle, Pid, Protocol, SendError, Undelivered};
+use crate::{Context, Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 /// What a wake-up met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,13 +109,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Delivers a completion. The caller holds a pin on the slot.
-    pub(crate) fn deliver_completion(
-        &self,
-        slot: &Slot<P>,
-        tag: u64,
-        result: Result<P::Reply, CommandError<P>>,
-    ) {
-        let completed = Item::Event(Event::Completed { tag, result });
+    #[inline(always)]
+    pub(crate) fn deliver_completion(&self, slot: &Slot<P>, completed: Item<P>) {
         match slot.events.push(completed) {
             Ok(()) => {
                 self.wake(slot, Reason::Completion);

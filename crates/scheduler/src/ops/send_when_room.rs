@@ -6,21 +6,20 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{self, Poll};
 use std::time::{Duration, Instant};
 
 use filch_parker::poll_until;
-use filch_promise::{Answer, TakeCell, promise};
+use filch_promise::{Answer, promise};
 
 use crate::api::open_call::{CallEnd, OpenCall, Unanswered};
 use crate::api::outstanding::{Outstanding, result_of};
-use crate::api::step_output::{CallMaker, Yielded, YieldedCall};
 use crate::protocol::error_by_display;
 use crate::table::item::{Item, Signal};
 use crate::table::late::{Late, TellSender};
 use crate::{
-    CalledFromInside, CommandError, Handle, Pid, Protocol, SendError, StepOutput, Undelivered,
+    CalledFromInside, CommandError, Context, Handle, Pid, Protocol, SendError, StepOutput,
+    Undelivered,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -89,13 +88,13 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> StepOutput<P> {
-    /// Sends the process `to` a message when the step is over, and waits for room, if its
+    /// Sends the process `to` a message here and now, and waits for room, if its
     /// [mailbox](crate::Submission::mailbox) is full, whatever that [says](crate::WhenFull). What
     /// has become of it comes through `reply` as the completion of a command does, with this `tag`:
-    /// a process that says [`wait`](Self::wait) is not run before.
+    /// a process that says [`wait`](Self::wait) is not run before. The `context` is that of the
+    /// step.
     ///
-    /// The message has its place in the order of all that is sent to `to` from the end of the step
-    /// on. What `reply` gets, and when, is said at [`Handle::send_when_room`]. A message to the
+    /// What `reply` gets, and when, is said at [`Handle::send_when_room`]. A message to the
     /// process itself is not waited for, and refused if there is no room. Two processes
     /// that wait for room in each other's mailboxes, and for nothing else, wait for ever: a
     /// [journal](crate::Builder::journal) shows that.
@@ -120,10 +119,11 @@ impl<P: Protocol> StepOutput<P> {
     ///     .spawn()?;
     /// let (to, mut left) = (adder.pid(), 1..=100);
     /// // It is not faster than the adder, and none of its numbers is refused.
-    /// let sender = from_fn(move |_, _, out| {
+    /// let sender = from_fn(move |context, _, out| {
     ///     match left.next() {
     ///         Some(number) => {
-    ///             out.send_when_room(0, to, number, |sent| sent.map_err(|e| e.to_string()));
+    ///             let told = |sent: Result<_, _>| sent.map_err(|error| error.to_string());
+    ///             out.send_when_room(context, 0, to, number, told);
     ///             out.wait();
     ///         }
     ///         None => out.done(100),
@@ -137,43 +137,22 @@ impl<P: Protocol> StepOutput<P> {
     /// ```
     pub fn send_when_room(
         &mut self,
+        context: &Context<'_, P>,
         tag: u64,
         to: Pid,
         message: P::Message,
         reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        let patient = Patient { to, message, reply };
-        self.push(tag, Yielded::Call(Arc::new(TakeCell::new(patient))));
-    }
-}
-
-/// A message whose sender waits for room, until the step is over.
-struct Patient<P: Protocol, F> {
-    to: Pid,
-    message: P::Message,
-    reply: F,
-}
-
-impl<P, F> YieldedCall<P> for TakeCell<Patient<P, F>>
-where
-    P: Protocol,
-    F: FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-{
-    fn make(self: Arc<Self>, maker: CallMaker<'_, P>) {
-        let Some(Patient { to, message, reply }) = self.take() else {
-            unreachable!("a message is sent once");
-        };
-        let (outstanding, handle) = match maker {
-            CallMaker::Worker(process, tag, handle) => (Outstanding::new(process, tag), handle),
-            CallMaker::Test(tag, open) => {
-                return open.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
-            }
-        };
-        match handle.send_patiently(to, message) {
-            Err(error) if handle.may_wait(&error) && to != outstanding.pid() => {
+        if let Some(calls) = self.one_more_call() {
+            return calls.push(OpenCall::new(tag, to, message, Box::new(ByHand(reply))));
+        }
+        let outstanding = Outstanding::new(context.pin(), tag);
+        let scheduler = context.handle();
+        match scheduler.send_patiently(to, message) {
+            Err(error) if scheduler.may_wait(&error) && to != context.pid() => {
                 outstanding.note_call(to, false);
                 let tell = move |sent| outstanding.answer_by(|| reply(sent));
-                handle.send_late(to, error.message, Box::new(tell));
+                scheduler.send_late(to, error.message, Box::new(tell));
             }
             sent => outstanding.answer_by(|| reply(sent)),
         }
@@ -260,7 +239,7 @@ impl<P: Protocol> Future for Sending<P> {
 
     /// # Panics
     /// If it is polled again after it was ready.
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.sent).poll(context)
     }
 }

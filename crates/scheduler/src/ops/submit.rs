@@ -130,7 +130,7 @@ impl<P: Protocol> Handle<P> {
         if self.shared.journal.is_some() {
             self.note_begin(pid, &*body.process);
         }
-        let context = Context::new(self, pid);
+        let context = Context::new(self, place.held());
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
             return Err(self.turn_away(place, SubmitError::Init(error)));

@@ -7,8 +7,9 @@ use filch_sync::panic::catch_panic;
 
 use crate::api::caller::{Answer, NoAnswer};
 pub use crate::api::open_call::{CallReply, OpenCall};
+use crate::api::pinned::Pinned;
 use crate::api::process_handle::with_output;
-use crate::api::step_output::{CallMaker, Status, Successor, Yield, Yielded};
+use crate::api::step_output::{Status, Successor};
 use crate::protocol::debug_fields;
 use crate::worker::start;
 use crate::{
@@ -88,7 +89,7 @@ debug_fields!(NewVersion<P>, "NewVersion", method);
 pub struct Step<P: Protocol> {
     /// The commands, each with its tag, in the order in which they were yielded.
     pub commands: Vec<(u64, P::Command)>,
-    /// The calls of other processes, in the order in which they were yielded.
+    /// The calls of other processes, in their order. They have not been made.
     pub calls: Vec<OpenCall<P>>,
     /// What the process does next.
     pub status: StepStatus<P>,
@@ -105,29 +106,60 @@ impl<P: Protocol> fmt::Debug for Step<P> {
     }
 }
 
-/// Calls [`init`](Process::init) on the calling thread, for the process `pid`.
+/// The slot that a process under test lives in: that of a process that stands for it.
+pub struct ProcessSlot<P: Protocol> {
+    process: Pinned<P>,
+    handle: Handle<P>,
+}
+
+impl<P: Protocol> ProcessSlot<P> {
+    /// That of the process `pid`, which it pins; if that has not ended.
+    pub fn of(handle: &Handle<P>, pid: Pid) -> Option<Self> {
+        let (process, handle) = (Pinned::of(handle, pid)?, handle.clone());
+        Some(Self { process, handle })
+    }
+
+    /// The scheduler.
+    pub fn handle(&self) -> &Handle<P> {
+        &self.handle
+    }
+
+    fn context(&self) -> Context<'_, P> {
+        Context::new(&self.handle, self.process.held())
+    }
+}
+
+impl<P: Protocol> fmt::Debug for ProcessSlot<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessSlot")
+            .field("pid", &self.process.pid())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Calls [`init`](Process::init) on the calling thread, for the process in that slot.
 ///
 /// # Errors
 /// As `init`, and [`InitError::Panicked`].
 pub fn init<P: Protocol>(
     process: &mut dyn Process<P>,
-    (handle, pid): (&Handle<P>, Pid),
+    slot: &ProcessSlot<P>,
     method: &str,
     input: P::Input,
 ) -> Result<(), InitError<P>> {
-    start::init(process, &Context::new(handle, pid), method, input)
+    start::init(process, &slot.context(), method, input)
 }
 
-/// Has the process `pid`, of which so many commands are `outstanding`, take a step with these
-/// events on the calling thread. If it ends with that, it is closed. Then the callers get their
-/// answers.
+/// Has the process in that slot, of which so many commands are `outstanding`, take a step with
+/// these events on the calling thread. If it ends with that, it is closed. Then the callers get
+/// their answers.
 pub fn step<P: Protocol>(
     process: &mut dyn Process<P>,
-    (handle, pid): (&Handle<P>, Pid),
+    slot: &ProcessSlot<P>,
     events: Vec<Event<P>>,
     outstanding: usize,
 ) -> Step<P> {
-    let (context, mut output) = (Context::new(handle, pid), StepOutput::new());
+    let (context, mut output) = (slot.context(), StepOutput::of_test());
     let mut events = VecDeque::from(events);
     let stepped = catch_panic(|| process.step(&context, Events::new(&mut events), &mut output));
     match stepped {
@@ -140,15 +172,10 @@ pub fn step<P: Protocol>(
         }
     }
     if output.error().is_some() {
-        output.forget_yields();
+        output.forget_commands();
     }
-    let (mut commands, mut calls) = (Vec::new(), Vec::new());
-    for Yield { tag, what } in output.drain_yields() {
-        match what {
-            Yielded::Command(command) => commands.push((tag, command)),
-            Yielded::Call(call) => call.make(CallMaker::Test(tag, &mut calls)),
-        }
-    }
+    let commands: Vec<_> = output.drain_commands().collect();
+    let calls = output.take_listed();
     let mut status = match output.take_status() {
         _ if output.error().is_some() => ended(&mut output),
         Status::Over => ended(&mut output),

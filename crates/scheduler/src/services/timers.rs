@@ -20,11 +20,12 @@
 use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
 
+#[doc(hidden)]
+pub use filch_timers::after;
 pub use filch_timers::{
     Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
     ZeroPeriod,
@@ -33,12 +34,11 @@ pub use filch_timers::{
 use filch_sync::panic::drop_contained;
 
 use crate::api::ties::{Deadline, Terminator};
-use crate::ops::process_call::Expires;
 use crate::protocol::debug_fields;
 use crate::services::service_threads;
 use crate::{
-    CallError, Caller, Cancel, Completion, Handle, NoSuchProcess, Pid, Protocol, StepOutput,
-    Submission, Undelivered,
+    CallError, Caller, Cancel, Completion, Context, Handle, NoSuchProcess, Pid, Protocol,
+    StepOutput, Submission, Undelivered,
 };
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
@@ -232,27 +232,15 @@ impl<P: Protocol> StepOutput<P> {
     /// deadlines to come: that is one.
     pub fn call_by<R: Send + 'static>(
         &mut self,
+        context: &Context<'_, P>,
         tag: u64,
         (deadline, timers): (Instant, &Timers),
         to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message + Send + 'static,
+        message: impl FnOnce(Caller<R>) -> P::Message,
         reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        let timers = timers.clone();
-        let limit = move |call: Arc<dyn Expires>| {
-            let expires = ExpiresOnDrop(call);
-            timers.guard(timers.call_at(deadline, move || drop(expires)))
-        };
-        self.call_with(tag, to, message, reply, Some(limit));
-    }
-}
-
-/// Its deadline ends a call, be it by firing, or by being dropped unfired: then there will be none.
-struct ExpiresOnDrop(Arc<dyn Expires>);
-
-impl Drop for ExpiresOnDrop {
-    fn drop(&mut self) {
-        self.0.expire();
+        let limit = |call| timers.bound(deadline, call, drop);
+        self.call_limited(context, tag, to, message, reply, limit);
     }
 }
 

@@ -14,8 +14,8 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
 use crate::api::outstanding::Outstanding;
-use crate::api::pinned::Pinned;
-use crate::api::step_output::{CallMaker, Over, Status, Yield, Yielded};
+use crate::api::pinned::Held;
+use crate::api::step_output::{Over, Status};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
 use crate::worker::budget::{Budget, UNSAMPLED};
@@ -128,8 +128,9 @@ impl<P: Protocol> Driver<P> {
         let asked = self.end_asked(slot);
         let has_urgent_signal = asked.map_err(|error| output.fail(error))?;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
-        let pid = self.handle.table().pid_of(slot);
-        let context = Context::new(&self.handle, pid);
+        // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
+        let process = unsafe { Held::new(slot) };
+        let context = Context::new(&self.handle, process);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
@@ -345,7 +346,7 @@ impl<P: Protocol> Driver<P> {
         }
         let status = output.take_status();
         if output.has_more() {
-            self.dispatch(slot, output);
+            self.settle(slot, context, output);
         }
         match status {
             Status::Over => Err(Over),
@@ -369,27 +370,28 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
+    /// Counts the calls that a step has made, and has its commands done.
+    fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
+        let calls = output.take_made();
+        if calls > 0 {
+            slot.awaited.ask(calls);
+            self.handle.counters().commands.add(calls.into());
+        }
+        if output.has_commands() {
+            self.dispatch(slot, context, output);
+        }
+        output.settled();
+    }
+
     /// Hands the commands of a step to the handler. Apart, as most steps have none.
     #[inline(never)]
-    fn dispatch(&self, slot: &Slot<P>, output: &mut StepOutput<P>) {
+    fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
-        for Yield { tag, what } in output.drain_yields() {
-            slot.awaited.ask();
+        for (tag, command) in output.drain_commands() {
+            slot.awaited.ask(1);
             self.handle.counters().commands.add(1);
-            // SAFETY: this worker has the process, and it is this scheduler's.
-            let process = unsafe { Pinned::share_of(slot) };
-            match what {
-                Yielded::Command(command) => {
-                    let outstanding = Outstanding::new(process, tag);
-                    dispatch(handler, command, &self.handle, outstanding);
-                }
-                // A panic in there drops what is outstanding, which answers.
-                Yielded::Call(call) => {
-                    let maker = CallMaker::Worker(process, tag, &self.handle);
-                    let _ = catch_panic(|| call.make(maker));
-                }
-            }
+            let outstanding = Outstanding::new(context.pin(), tag);
+            dispatch(handler, command, &self.handle, outstanding);
         }
-        output.shrink();
     }
 }

@@ -4,6 +4,7 @@ use filch_process_table::{Closed, ExitReason};
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::life_cycle;
+use crate::api::pinned::Held;
 use crate::table::body::Slot;
 use crate::worker::scratch::Scratch;
 use crate::{Context, Handle, ProcessError, Protocol};
@@ -44,13 +45,14 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     let failed = output.error().is_some();
     if failed {
-        output.forget_yields();
+        output.forget_commands();
     }
     let counters = handle.counters();
     counters.ended.add(1);
     counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
-    let context = Context::new(handle, pid);
+    // SAFETY: this worker has the process, which keeps its pin until it is told of.
+    let context = Context::new(handle, unsafe { Held::new(slot) });
     handle.drop_latest(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
     if let Some((watches, calls)) = told {

@@ -189,7 +189,7 @@ fn a_process_that_waits_for_commands_ends() {
 /// Sends those numbers to `to` as there is room, one after another, and is done with their count.
 fn sender(to: filch_scheduler::Pid, from: usize, numbers: u64) -> impl Process<Test> {
     let mut sent = 0;
-    scripted(move |_, events, out| {
+    scripted(move |context, events, out| {
         for event in &events {
             let Event::Completed { tag, result } = event else {
                 panic!("{event:?}")
@@ -204,7 +204,7 @@ fn sender(to: filch_scheduler::Pid, from: usize, numbers: u64) -> impl Process<T
             Ok(()) => Ok(1),
             Err(error) => Err(error.to_string()),
         };
-        out.send_when_room(sent, to, (from, sent), reply);
+        out.send_when_room(context, sent, to, (from, sent), reply);
         out.wait();
         sent += 1;
         Ok(())
@@ -268,10 +268,10 @@ fn what_waits_comes_back_when_the_process_ends() {
     let held = Held::new(&scheduler, 0, WhenFull::Refuse);
     let pid = held.process.pid();
     let (tell, told) = mpsc::channel();
-    let process = scripted(move |_, events, out| {
+    let process = scripted(move |context, events, out| {
         if events.is_empty() {
             let tell = tell.clone();
-            out.send_when_room(0, pid, (0, 7), move |sent| {
+            out.send_when_room(context, 0, pid, (0, 7), move |sent| {
                 let SendError {
                     reason, message, ..
                 } = sent.unwrap_err();

@@ -132,18 +132,19 @@ impl Process<Calls> for Asker {
 
     fn step(
         &mut self,
-        _: &Context<'_, Calls>,
+        context: &Context<'_, Calls>,
         events: Events<'_, Calls>,
         out: &mut StepOutput<Calls>,
     ) -> Result<(), String> {
         for event in events {
             match event {
                 Event::Message(Message::Call(callee)) => {
-                    out.call(7, callee, Message::Keep, text);
+                    out.call(context, 7, callee, Message::Keep, text);
                     out.wait();
                 }
                 Event::Message(Message::CallBriefly(callee, timers)) => {
                     out.call_by(
+                        context,
                         7,
                         (timers.now() + SECOND, &timers),
                         callee,

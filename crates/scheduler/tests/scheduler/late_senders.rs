@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Event, Node, Process, Scheduler, Sending, SendingError, Undelivered, WhenFull,
+    Completion, Event, Node, Process, ProcessHandle, Scheduler, Sending, SendingError, Undelivered,
+    WhenFull,
 };
 
 use crate::common::{Command, Test, handle, scheduler, scripted};
@@ -25,6 +26,18 @@ fn waits_after_its_first_message(give: Sender<Completion<Test>>) -> impl Process
         }
         Ok(())
     })
+}
+
+/// Its mailbox has no room. It is done with the number of its first message.
+fn without_room(scheduler: &Scheduler<Test>) -> ProcessHandle<Test> {
+    let process = scripted(|_, events, out| {
+        if let Some(Event::Message((_, number))) = events.first() {
+            out.done(*number);
+        }
+        Ok(())
+    });
+    let process = scheduler.submission(process, "run", 0).mailbox(0);
+    process.submit().unwrap()
 }
 
 /// What has become of the messages.
@@ -100,7 +113,7 @@ fn does_not_wait_for_itself(when_full: WhenFull) {
     let scheduler = scheduler(1);
     let process = scripted(|context, events, out| {
         if events.is_empty() {
-            out.send_when_room(0, context.pid(), (0, 7), |sent| {
+            out.send_when_room(context, 0, context.pid(), (0, 7), |sent| {
                 assert_eq!(sent.unwrap_err().reason, Undelivered::Full { limit: 0 });
                 Ok(1)
             });
@@ -124,14 +137,7 @@ fn a_thread_waits_for_room() {
     let scheduler = scheduler(1);
     let (go_on, gate) = mpsc::channel::<()>();
     let busy = scheduler.spawn(async move { gate.recv() }).unwrap();
-    let process = scripted(|_, events, out| {
-        if let Some(Event::Message((_, number))) = events.first() {
-            out.done(*number);
-        }
-        Ok(())
-    });
-    let process = scheduler.submission(process, "run", 0).mailbox(0);
-    let process = process.submit().unwrap();
+    let process = without_room(&scheduler);
     let sent = scheduler.send_when_room(process.pid(), (0, 7));
     let Err(SendingError::NotYet(sent)) = sent.wait_timeout(Duration::ZERO) else {
         panic!("no worker has come to the process");
@@ -166,14 +172,7 @@ fn a_thread_that_waits_gets_the_message_back_from_a_process_that_ends() {
 #[test]
 fn a_worker_does_not_wait_for_room() {
     let scheduler = scheduler(1);
-    let process = scripted(|_, events, out| {
-        if let Some(Event::Message((_, number))) = events.first() {
-            out.done(*number);
-        }
-        Ok(())
-    });
-    let process = scheduler.submission(process, "run", 0).mailbox(0);
-    let process = process.submit().unwrap();
+    let process = without_room(&scheduler);
     let roomy = scheduler.submit(scripted(|_, _, _| Ok(())), "run", 0);
     let (full, roomy) = (process.pid(), roomy.unwrap().pid());
     let asking = scripted(move |context, _, out| {

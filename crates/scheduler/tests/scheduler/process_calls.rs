@@ -67,13 +67,13 @@ fn text(answer: Result<u64, CallError<Calls>>) -> Result<u64, String> {
 
 /// A process that makes one call by `call`, and tells what came of it. It waits as for a command.
 fn asking(
-    mut call: impl FnMut(&mut StepOutput<Calls>) + Send + 'static,
+    mut call: impl FnMut(&Context<'_, Calls>, &mut StepOutput<Calls>) + Send + 'static,
 ) -> (
     impl filch_scheduler::Process<Calls>,
     mpsc::Receiver<Result<u64, String>>,
 ) {
     let (tell, told) = mpsc::channel();
-    let asker = from_fn(move |_, events, out| {
+    let asker = from_fn(move |context, events, out| {
         let mut begins = events.len() == 0;
         for event in events {
             match event {
@@ -88,7 +88,7 @@ fn asking(
             }
         }
         if begins {
-            call(out);
+            call(context, out);
             out.wait();
         }
         Ok(())
@@ -97,12 +97,12 @@ fn asking(
 }
 
 #[test]
-fn a_process_calls_as_it_yields_a_command() {
+fn a_process_waits_for_an_answer_as_for_a_command() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(move |out| {
+    let (asker, told) = asking(move |context, out| {
         let ask = |caller| Message::Double(21, caller);
-        out.call(7, callee, ask, text);
+        out.call(context, 7, callee, ask, text);
     });
     let asker = scheduler.submit(asker, "run", ()).unwrap();
     assert_eq!(told.recv().unwrap(), Ok(42));
@@ -126,7 +126,8 @@ fn the_end_of_the_callee_is_an_error_at_once() {
 
     let kept = Kept::default();
     let forgetful = callee(&scheduler, &kept);
-    let (asker, told) = asking(move |out| out.call(7, forgetful, Message::Keep, text));
+    let (asker, told) =
+        asking(move |context, out| out.call(context, 7, forgetful, Message::Keep, text));
     let asker = scheduler.submit(asker, "run", ()).unwrap();
     while kept.lock().unwrap().is_empty() {
         std::thread::yield_now();
@@ -136,7 +137,7 @@ fn the_end_of_the_callee_is_an_error_at_once() {
     assert!(error.contains("dropped without an answer"), "{error}");
     asker.join().unwrap();
 
-    let (asker, told) = asking(move |out| out.call(7, busy, Message::Keep, text));
+    let (asker, told) = asking(move |context, out| out.call(context, 7, busy, Message::Keep, text));
     scheduler.submit(asker, "run", ()).unwrap().join().unwrap();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("no such process"), "{error}");
@@ -146,7 +147,8 @@ fn the_end_of_the_callee_is_an_error_at_once() {
 fn an_answer_that_was_given_before_the_step_failed_is_an_answer() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(move |out| out.call(7, callee, Message::AnswerAndFail, text));
+    let (asker, told) =
+        asking(move |context, out| out.call(context, 7, callee, Message::AnswerAndFail, text));
     let asker = scheduler.submit(asker, "run", ()).unwrap();
     assert_eq!(told.recv().unwrap(), Ok(1));
     asker.join().unwrap();
@@ -155,8 +157,6 @@ fn an_answer_that_was_given_before_the_step_failed_is_an_answer() {
 #[test]
 fn a_call_of_oneself_is_an_error() {
     let scheduler = scheduler();
-    let (asker, told) = asking(|_| {});
-    drop((asker, told));
     let (tell, told) = mpsc::channel();
     let asker = from_fn(move |context: &Context<'_, Calls>, events, out| {
         for event in events {
@@ -170,7 +170,7 @@ fn a_call_of_oneself_is_an_error() {
             Err(CallError::ToItself(Message::Keep(_))) => Ok(1),
             _ => Ok(0),
         };
-        out.call(7, context.pid(), Message::Keep, is_itself);
+        out.call(context, 7, context.pid(), Message::Keep, is_itself);
         out.wait();
         Ok(())
     });
@@ -186,9 +186,9 @@ fn a_call_has_a_time_limit_and_leaves_no_timer() {
     let callee = callee(&scheduler, &kept);
     let by = |timers: &Timers, message: fn(Caller<u64>) -> Message| {
         let timers = timers.clone();
-        asking(move |out| {
+        asking(move |context, out| {
             let limit = (timers.now() + SECOND, &timers);
-            out.call_by(7, limit, callee, message, text);
+            out.call_by(context, 7, limit, callee, message, text);
         })
     };
     let (late, told) = by(&timers, Message::Keep);
@@ -224,10 +224,10 @@ fn whatever_comes_first_is_the_only_answer() {
         let callee = callee(&scheduler, &kept);
         let (asker, told) = {
             let timers = timers.clone();
-            asking(move |out| {
+            asking(move |context, out| {
                 let limit = (timers.now() + SECOND, &timers);
                 let ask = |caller| Message::Double(4, caller);
-                out.call_by(7, limit, callee, ask, text);
+                out.call_by(context, 7, limit, callee, ask, text);
             })
         };
         let asker = scheduler.submit(asker, "run", ()).unwrap();
@@ -263,9 +263,9 @@ fn a_call_does_not_outlast_the_timers_of_its_limit() {
             timers.shutdown();
         }
         let own = timers.clone();
-        let (asker, told) = asking(move |out| {
+        let (asker, told) = asking(move |context, out| {
             let limit = (own.after(SECOND), &own);
-            out.call_by(7, limit, callee, Message::Keep, text);
+            out.call_by(context, 7, limit, callee, Message::Keep, text);
         });
         let asker = scheduler.submit(asker, "run", ()).unwrap();
         if is_under_way {
@@ -337,24 +337,25 @@ fn a_future_awaits_an_answer_with_a_limit() {
 }
 
 #[test]
-fn a_reply_that_panics_completes_the_call() {
+fn a_reply_that_panics_completes_the_call_and_a_message_ends_the_process() {
     let scheduler = scheduler();
     let callee = callee(&scheduler, &Kept::default());
-    let (asker, told) = asking(move |out| {
+    let (asker, told) = asking(move |context, out| {
         let ask = |caller| Message::Double(1, caller);
-        out.call(7, callee, ask, |_| panic!("the reply's message"));
+        out.call(context, 7, callee, ask, |_| panic!("the reply's message"));
     });
     let asker = scheduler.submit(asker, "run", ()).unwrap();
     let error = told.recv().unwrap().unwrap_err();
     assert!(error.contains("the reply's message"), "{error}");
     asker.join().unwrap();
-    let (asker, told) = asking(move |out| {
+    let (asker, told) = asking(move |context, out| {
         let ask = |_| -> Message { panic!("the message's message") };
-        out.call(7, callee, ask, text);
+        out.call(context, 7, callee, ask, text);
     });
     let asker = scheduler.submit(asker, "run", ()).unwrap();
-    assert!(told.recv().unwrap().is_err());
-    asker.join().unwrap();
+    let error = asker.join().unwrap_err().to_string();
+    assert!(error.contains("the message's message"), "{error}");
+    assert!(told.recv().is_err(), "its step has ended it");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use filch_scheduler::timers::after;
 
 use crate::plan::child::{Child, Spec, State};
 use crate::plan::child_id::{ChildId, ChildRef, Life};
@@ -190,10 +192,4 @@ impl<M> Children<M> {
             self.set(child, State::Ended);
         }
     }
-}
-
-/// What the clock cannot express is thirty years away.
-pub(crate) fn after(now: Instant, delay: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
-    now.checked_add(delay).unwrap_or_else(|| now + FAR)
 }

@@ -5,10 +5,11 @@ use std::mem;
 use std::time::Instant;
 
 use filch_scheduler::ExitReason;
+use filch_scheduler::timers::after;
 
 use crate::plan::child::{Child, Spec, State};
 use crate::plan::child_id::{ChildId, ChildRef, Life};
-use crate::plan::children::{Children, after};
+use crate::plan::children::Children;
 use crate::plan::event::{Action, Event};
 use crate::plan::failure::Failure;
 use crate::plan::job::{Job, Purpose};

@@ -35,7 +35,7 @@ fn the_process_lives_among_real_ones() {
     // A real process that asks it, and ends.
     let pid = test.pid();
     let asks = from_fn(
-        move |_, events: Events<'_, Shop>, out: &mut StepOutput<Shop>| {
+        move |context: &Context<'_, Shop>, events: Events<'_, Shop>, out: &mut StepOutput<Shop>| {
             out.wait();
             let mut is_first = true;
             for event in events {
@@ -46,7 +46,7 @@ fn the_process_lives_among_real_ones() {
             }
             if is_first {
                 let message = |caller| Message::Ask("bread".to_owned(), caller);
-                out.call(1, pid, message, |answer| {
+                out.call(context, 1, pid, message, |answer| {
                     answer.map_err(|error| error.to_string())
                 });
             }

@@ -15,7 +15,7 @@ fn calls_show_their_target_and_their_message() {
         match event {
             Event::Message(Message::Price(of)) => {
                 let message = |caller| Message::Ask(of, caller);
-                out.call(9, context.pid(), message, |answer| {
+                out.call(context, 9, context.pid(), message, |answer| {
                     answer.map_err(|error: CallError<Shop>| error.to_string())
                 });
                 out.wait();

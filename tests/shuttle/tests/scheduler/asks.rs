@@ -1,7 +1,7 @@
 //! Processes that call each other, async functions that read their inboxes, and calls at the end of
 //! a process, against ends of all kinds.
 
-use filch_scheduler::{CallError, Event, ExitReason, Pid, StepOutput};
+use filch_scheduler::{CallError, Context, Event, ExitReason, Pid, StepOutput};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
@@ -12,9 +12,9 @@ use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripte
 /// What a caller counts as an answer that did not come.
 const NONE: usize = 1_000;
 
-fn call(out: &mut StepOutput<Numbers>, tag: u64, to: Pid) {
+fn call(context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>, tag: u64, to: Pid) {
     let ask = |caller| Note::Ask(4, caller);
-    out.call(tag, to, ask, |answer| match answer {
+    out.call(context, tag, to, ask, |answer| match answer {
         Ok(answer) => Ok(answer),
         Err(CallError::Abandoned | CallError::Send(_)) => Ok(NONE),
         Err(error) => panic!("{error}"),
@@ -24,10 +24,10 @@ fn call(out: &mut StepOutput<Numbers>, tag: u64, to: Pid) {
 /// Calls twice at once, waits for both as for commands, and is done with the sum of the answers.
 fn calling(closed: &Closed, to: Pid) -> Scripted {
     let (mut answers, mut begun) = ([None; 2], false);
-    scripted(closed, move |_, events, out| {
+    scripted(closed, move |context, events, out| {
         if !std::mem::replace(&mut begun, true) {
-            call(out, 0, to);
-            call(out, 1, to);
+            call(context, out, 0, to);
+            call(context, out, 1, to);
         }
         for event in events {
             let Event::Completed { tag, result } = event else {

@@ -69,8 +69,8 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "crates/promise/src",
-        &["promise.rs", "take_cell.rs"],
-        "a value and a waker that two ends take turns at",
+        &["promise.rs", "rival.rs"],
+        "a value and a waker that two ends take turns at; a value of two owners, and its memory",
     ),
     (
         "crates/build-scheduler/src",

@@ -1,0 +1,161 @@
+//! A value with two owners, of whom the first that takes it has it. The README says how.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::ptr::NonNull;
+
+use filch_sync::atomic::{AtomicU8, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+/// Both owners are there.
+const BOTH: u8 = 0;
+/// One has gone, and left the value to the other.
+const LEFT: u8 = 1;
+/// One has gone with the value.
+const TAKEN: u8 = 2;
+
+/// One of the two owners of a value, which goes to the first that [takes](Self::take) it: what a
+/// deadline and an answer race for, or a cancellation and what it cancels. Beside the value is what
+/// they share until the second has gone.
+///
+/// | field | who touches it |
+/// |---|---|
+/// | `state` | each owner once, as it goes: it decides who has the value, and who frees the memory |
+/// | `value` | each owner reads its bytes before it goes; they are a value for the one that has it |
+/// | `shared` | both, as a shared reference, before they go; then the second, which drops it |
+///
+/// ```
+/// use std::thread;
+///
+/// let (deadline, answer) = filch_promise::rivals("the last seat");
+/// let other = thread::spawn(move || deadline.take());
+/// let mine = answer.take();
+/// assert!(mine.is_some() != other.join().unwrap().is_some());
+/// ```
+#[must_use = "dropping it leaves the value to the other owner"]
+pub struct Rival<T, S = ()> {
+    block: NonNull<Block<T, S>>,
+}
+
+struct Block<T, S> {
+    state: AtomicU8,
+    value: UnsafeCell<MaybeUninit<T>>,
+    shared: S,
+}
+
+// SAFETY: the value goes to one of the threads, what is shared is Sync, and dropped by either.
+unsafe impl<T: Send, S: Send + Sync> Send for Rival<T, S> {}
+// SAFETY: by a reference there is only what is shared.
+unsafe impl<T: Send, S: Send + Sync> Sync for Rival<T, S> {}
+
+/// The two owners of `value`, in one allocation.
+pub fn rivals<T>(value: T) -> (Rival<T>, Rival<T>) {
+    rivals_with(value, ())
+}
+
+/// The two owners of `value`, with what they share.
+#[inline]
+pub fn rivals_with<T, S>(value: T, shared: S) -> (Rival<T, S>, Rival<T, S>) {
+    let mut block = Box::new_uninit();
+    // Where it stays. Moved there as a whole, it would be read right after it was written in
+    // pieces, which waits for all of these.
+    block.write(Block {
+        state: AtomicU8::new(BOTH),
+        value: UnsafeCell::new(MaybeUninit::new(value)),
+        shared,
+    });
+    // SAFETY: it has just been written.
+    let block = NonNull::from(Box::leak(unsafe { block.assume_init() }));
+    (Rival { block }, Rival { block })
+}
+
+impl<T, S> Rival<T, S> {
+    /// The value, unless the other owner has taken it. Wait-free, except for what is shared, which
+    /// the second owner drops.
+    ///
+    /// What the other owner did before it went happens before the return, if it has gone.
+    #[inline]
+    pub fn take(self) -> Option<T> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the owner goes with this.
+        unsafe { this.go(TAKEN) }
+    }
+
+    /// Whether the other owner has taken the value. Wait-free.
+    pub fn is_taken(&self) -> bool {
+        // ORDERING: Relaxed: nothing is read because of it.
+        self.block().state.load(Ordering::Relaxed) == TAKEN
+    }
+
+    /// What both owners share.
+    pub fn shared(&self) -> &S {
+        &self.block().shared
+    }
+
+    /// The owner as an address, for places that do not know its type.
+    #[inline]
+    pub fn into_raw(self) -> *const () {
+        ManuallyDrop::new(self).block.as_ptr().cast()
+    }
+
+    /// The owner again.
+    ///
+    /// # Safety
+    /// The address is from [`into_raw`](Self::into_raw) of an owner of this type, and used once.
+    #[inline]
+    pub unsafe fn from_raw(address: *const ()) -> Self {
+        // SAFETY: a block's address is not null (contract).
+        let block = unsafe { NonNull::new_unchecked(address.cast_mut().cast()) };
+        Self { block }
+    }
+
+    fn block(&self) -> &Block<T, S> {
+        // SAFETY: the second owner that goes frees it, and this one is there.
+        unsafe { self.block.as_ref() }
+    }
+
+    /// The owner goes, and says how. The value, if nobody has it, and this owner is its last one or
+    /// takes it.
+    ///
+    /// # Safety
+    /// It is not used any more.
+    #[inline]
+    unsafe fn go(&self, how: u8) -> Option<T> {
+        let block = self.block();
+        // Its bytes, before the other owner may free them.
+        // SAFETY: nobody writes there, and what is read may be uninitialised.
+        let value = block.value.with(|value| unsafe { value.read() });
+        // ORDERING: Release, partner of the Acquire here in the owner that goes second: all that
+        // this one has done with the block comes before it is freed. Acquire: that owner is this.
+        let before = block.state.swap(how, Ordering::AcqRel);
+        if before != BOTH {
+            // SAFETY: both have gone, and the first does not touch it any more.
+            drop(unsafe { Box::from_raw(self.block.as_ptr()) });
+        }
+        let is_ours = if before == BOTH {
+            how == TAKEN
+        } else {
+            before == LEFT
+        };
+        // SAFETY: it was there from the start, and of all swaps one alone has this answer: the
+        // first that takes it; or the second, where the first has left it.
+        is_ours.then(|| unsafe { value.assume_init() })
+    }
+}
+
+impl<T, S> Drop for Rival<T, S> {
+    /// Leaves the value to the other owner. If that has left it, too, the value is dropped.
+    fn drop(&mut self) {
+        // SAFETY: the owner is dropped.
+        drop(unsafe { self.go(LEFT) });
+    }
+}
+
+impl<T, S> fmt::Debug for Rival<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rival")
+            .field("is_taken", &self.is_taken())
+            .finish_non_exhaustive()
+    }
+}
