@@ -5,8 +5,8 @@ use std::sync::Arc;
 use filch_process_table::{Watch, WatchKind};
 
 use crate::ops::signal::Heard;
-use crate::table::item::{ExitSignal, Item, Signal};
-use crate::{Context, ExitReason, Handle, Link, Monitor, Pid, Protocol};
+use crate::table::item::{Item, Signal};
+use crate::{Context, Down, ExitReason, Exited, Handle, Link, Monitor, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Has the process `watcher` told of the end of `watched`, by one
@@ -67,13 +67,18 @@ impl<P: Protocol> Handle<P> {
     /// The process `from` is over: tells the other end of the watch, if nobody has.
     pub(crate) fn fire(&self, from: Pid, watch: &Arc<Watch>, reason: &ExitReason) {
         if watch.fire() {
-            let exit = ExitSignal {
-                from,
-                watch: Arc::clone(watch),
-                reason: reason.clone(),
+            let (watch, reason) = (Arc::clone(watch), reason.clone());
+            let other = watch.other_than(from);
+            let told = match watch.kind() {
+                WatchKind::Monitor => {
+                    Signal::Down(Box::new(Down::new(from, Monitor::new(watch), reason)))
+                }
+                WatchKind::Link => {
+                    Signal::Exited(Box::new(Exited::new(from, Link::new(watch), reason)))
+                }
             };
             // If that one has ended too, nobody is left to be told.
-            let _ = self.signal(watch.other_than(from), Signal::Exit(Box::new(exit)));
+            let _ = self.signal(other, told);
         }
     }
 }

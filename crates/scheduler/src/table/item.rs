@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::Reason;
-use filch_process_table::{Watch, WatchKind};
+use filch_process_table::Watch;
 
 use crate::api::end_call::PendingCall;
 use crate::api::step_output::Successor;
 use crate::table::late::Late;
 use crate::table::latest::Latest;
-use crate::{Event, ExitReason, Pid, Protocol};
+use crate::{Down, Event, Exited, Protocol};
 
 /// What a process's queue holds.
 pub(crate) enum Item<P: Protocol> {
@@ -24,8 +24,10 @@ pub(crate) enum Item<P: Protocol> {
 pub(crate) enum Signal<P: Protocol> {
     /// Has the end of the process fire this watch.
     Attach(Arc<Watch>),
-    /// The process at the other end of a watch is over.
-    Exit(Box<ExitSignal>),
+    /// A process that it monitors is over.
+    Down(Box<Down>),
+    /// A process that it is linked to is over.
+    Exited(Box<Exited>),
     /// Replaces it by a new version.
     Upgrade(Box<Successor<P>>),
     /// Calls this at its end.
@@ -38,22 +40,14 @@ pub(crate) enum Signal<P: Protocol> {
     Latest(Arc<Latest<P>>),
 }
 
-/// The end of a process, on its way to one that watches it or is linked to it.
-pub(crate) struct ExitSignal {
-    pub(crate) from: Pid,
-    pub(crate) watch: Arc<Watch>,
-    pub(crate) reason: ExitReason,
-}
-
 impl<P: Protocol> Signal<P> {
     /// Which waiting processes it wakes. An idle process takes a turn for each signal, so that they
     /// do not pile up in its queue; one that waits for commands, only for those that may end it, or
     /// that somebody waits for.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) | Self::Latest(_) => Reason::Message,
-            Self::Exit(exit) if exit.watch.kind() == WatchKind::Monitor => Reason::Message,
-            Self::Exit(_) | Self::Upgrade(_) | Self::Full(_) | Self::Late(_) => Reason::Cancel,
+            Self::Attach(_) | Self::AtEnd(_) | Self::Down(_) | Self::Latest(_) => Reason::Message,
+            Self::Exited(_) | Self::Upgrade(_) | Self::Full(_) | Self::Late(_) => Reason::Cancel,
         }
     }
 
@@ -61,8 +55,10 @@ impl<P: Protocol> Signal<P> {
     /// it.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) | Self::Late(_) | Self::Latest(_) => false,
-            Self::Exit(exit) => exit.watch.kind() == WatchKind::Link && !exit.reason.is_normal(),
+            Self::Attach(_) | Self::AtEnd(_) | Self::Down(_) | Self::Late(_) | Self::Latest(_) => {
+                false
+            }
+            Self::Exited(exited) => !exited.reason.is_normal(),
             Self::Upgrade(_) | Self::Full(_) => true,
         }
     }
@@ -78,7 +74,8 @@ impl<P: Protocol> fmt::Debug for Item<P> {
             Self::Signal(Signal::Full(limit)) => write!(f, "Full({limit})"),
             Self::Signal(Signal::Late(_)) => f.write_str("Late"),
             Self::Signal(Signal::Latest(_)) => f.write_str("Latest"),
-            Self::Signal(Signal::Exit(exit)) => write!(f, "Exit({}, {})", exit.from, exit.reason),
+            Self::Signal(Signal::Down(down)) => down.fmt(f),
+            Self::Signal(Signal::Exited(exited)) => exited.fmt(f),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! What a worker finds in a process's queue before a step: events for the process, and signals for
 //! itself.
 
-use filch_process_table::WatchKind;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::step_output::Successor;
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Waits};
-use crate::table::item::{ExitSignal, Item, Signal};
+use crate::table::item::{Item, Signal};
 use crate::worker::start::take_over;
-use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
+use crate::{Context, Event, ProcessError, Protocol};
 
 /// What a worker found besides the events that the next step gets.
 pub(crate) struct Inbox<P: Protocol> {
@@ -125,10 +124,16 @@ impl<P: Protocol> Inbox<P> {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
             Signal::Attach(watch) => body.cold().watches.push(watch),
             Signal::AtEnd(call) => body.cold().end_calls.push(call),
-            Signal::Exit(exit) => {
-                if let Some(event) = self.heed_exit(*exit, body.trap_exits) {
-                    put(body, event);
+            Signal::Down(down) => {
+                if !down.monitor.watch().is_cancelled() {
+                    put(body, Event::Down(down));
                 }
+            }
+            Signal::Exited(exited) if exited.link.watch().is_cancelled() => {}
+            Signal::Exited(exited) if body.trap_exits => put(body, Event::Exited(exited)),
+            Signal::Exited(exited) if exited.reason.is_normal() => {}
+            Signal::Exited(exited) => {
+                self.pending().end.get_or_insert((*exited).into());
             }
             Signal::Full(limit) => {
                 let full = ProcessError::MailboxFull { limit };
@@ -144,29 +149,6 @@ impl<P: Protocol> Inbox<P> {
                 messages.for_each(|message| put(body, message));
             }
         }
-    }
-
-    fn heed_exit(&mut self, exit: ExitSignal, trap_exits: bool) -> Option<Event<P>> {
-        let ExitSignal {
-            from: pid,
-            watch,
-            reason,
-        } = exit;
-        if watch.is_cancelled() {
-            return None;
-        }
-        if watch.kind() == WatchKind::Monitor {
-            let down = Down::new(pid, Monitor::new(watch), reason);
-            return Some(Event::Down(Box::new(down)));
-        }
-        let exited = Exited::new(pid, Link::new(watch), reason);
-        if trap_exits {
-            return Some(Event::Exited(Box::new(exited)));
-        }
-        if !exited.reason.is_normal() {
-            self.pending().end.get_or_insert(exited.into());
-        }
-        None
     }
 
     fn pending(&mut self) -> &mut Pending<P> {

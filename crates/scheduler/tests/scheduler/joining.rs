@@ -288,3 +288,31 @@ fn a_completion_knows_whether_anybody_waits_for_it() {
     completion.complete(1);
     assert!(!next.has_ended());
 }
+
+#[test]
+fn a_process_is_awaited_and_executed_with_a_limit() {
+    let scheduler = scheduler(2);
+    let process = scheduler.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
+    let doubled = scheduler.spawn(async move { process.await.map(|sum| 7 * sum) });
+    scheduler.send(pid, (0, 6)).unwrap();
+    assert_eq!(doubled.unwrap().join().unwrap().unwrap(), 42);
+
+    let idle = scheduler.execute_timeout(summing(1), "run", 0, Duration::ZERO);
+    let Err(ExecuteError::NotYet(idle)) = idle else {
+        panic!("it waits for a message");
+    };
+    scheduler.send(idle.pid(), (0, 5)).unwrap();
+    assert_eq!(idle.join().unwrap(), 5);
+    let quick = scripted(|_, _, out| {
+        out.done(4);
+        Ok(())
+    });
+    let quick = scheduler.execute_timeout(quick, "run", 0, Duration::from_secs(60));
+    assert_eq!(quick.unwrap(), 4);
+    let failing = scripted(|_, _, _| Err("oh".to_owned()));
+    let failing = scheduler.submit(failing, "run", 0).unwrap();
+    let failing = scheduler.spawn(async move { failing.await });
+    let failed = failing.unwrap().join().unwrap();
+    assert!(matches!(failed, Err(ProcessError::Failed(text)) if text == "oh"));
+}

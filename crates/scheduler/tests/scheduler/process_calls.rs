@@ -2,12 +2,11 @@
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use filch_scheduler::timers::{TimeoutError, Timers};
 use filch_scheduler::{
-    CallError, Caller, CommandError, Context, Event, ExecuteError, Pid, ProcessError, Protocol,
-    Scheduler, StepOutput, Undelivered, from_fn,
+    CallError, Caller, CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput,
+    Undelivered, from_fn,
 };
 
 use crate::timers::{SECOND, fake};
@@ -21,8 +20,6 @@ enum Message {
     Keep(Caller<u64>),
     /// Answer, and fail in the same step.
     AnswerAndFail(Caller<u64>),
-    /// Whatever.
-    Noise,
 }
 
 impl Protocol for Calls {
@@ -50,7 +47,6 @@ fn callee(scheduler: &Scheduler<Calls>, kept: &Kept) -> Pid {
                     out.answer(caller, 1);
                     return Err("after the answer".to_owned());
                 }
-                Event::Message(Message::Noise) => {}
                 _ => out.done(0),
             }
         }
@@ -74,7 +70,7 @@ fn asking(
 ) {
     let (tell, told) = mpsc::channel();
     let asker = from_fn(move |context, events, out| {
-        let mut begins = events.len() == 0;
+        let begins = events.len() == 0;
         for event in events {
             match event {
                 Event::Completed { tag: 7, result } => {
@@ -82,7 +78,6 @@ fn asking(
                     tell.send(result).unwrap();
                     out.done(0);
                 }
-                Event::Message(Message::Noise) => begins = true,
                 Event::Cancel(_) => out.done(0),
                 _ => panic!("an event that nobody sent"),
             }
@@ -358,43 +353,39 @@ fn a_reply_that_panics_completes_the_call_and_a_message_ends_the_process() {
     assert!(told.recv().is_err(), "its step has ended it");
 }
 
+/// The message is there before the step is over, as one that is sent; and so it is if the step
+/// fails.
 #[test]
-fn a_process_is_awaited_and_executed_with_a_limit() {
-    let scheduler = scheduler();
-    let process = from_fn(|_, events, out| {
-        if events.len() > 0 {
-            out.done(6);
+fn a_call_is_made_at_once() {
+    let scheduler = Scheduler::<Calls>::builder().workers(1).build().unwrap();
+    let kept = Kept::default();
+    let own = Arc::clone(&kept);
+    let callee = from_fn(move |_, events, _| {
+        for event in events {
+            if let Event::Message(Message::Keep(caller)) = event {
+                own.lock().unwrap().push(caller);
+            }
         }
         Ok(())
     });
-    let process = scheduler.submit(process, "run", ()).unwrap();
-    let pid = process.pid();
-    let doubled = scheduler.spawn(async move { process.await.map(|output| 7 * output) });
-    scheduler.send(pid, Message::Noise).unwrap();
-    assert_eq!(doubled.unwrap().join().unwrap().unwrap(), 42);
-
-    let idle = from_fn(|_, events, out| {
-        if events.len() > 0 {
-            out.done(5);
-        }
-        Ok(())
+    let callee = scheduler.submission(callee, "run", ()).mailbox(5);
+    let callee = callee.submit().unwrap().pid();
+    let asker = from_fn(move |context: &Context<'_, Calls>, _, out| {
+        let depth = || context.handle().info(callee).unwrap().undelivered;
+        assert_eq!(depth(), Some(0));
+        out.call(context, 7, callee, Message::Keep, text);
+        assert_eq!(depth(), Some(1));
+        Err("after the call".to_owned())
     });
-    let Err(ExecuteError::NotYet(idle)) =
-        scheduler.execute_timeout(idle, "run", (), Duration::ZERO)
-    else {
-        panic!("it waits for a message");
+    let error = scheduler.execute(asker, "run", ()).unwrap_err().to_string();
+    assert_eq!(error, "after the call");
+    let caller = loop {
+        if let Some(caller) = kept.lock().unwrap().pop() {
+            break caller;
+        }
+        std::thread::yield_now();
     };
-    scheduler.send(idle.pid(), Message::Noise).unwrap();
-    assert_eq!(idle.join().unwrap(), 5);
-    let quick = from_fn(|_, _, out| {
-        out.done(4);
-        Ok(())
-    });
-    let quick = scheduler.execute_timeout(quick, "run", (), Duration::from_secs(60));
-    assert_eq!(quick.unwrap(), 4);
-    let failing = from_fn(|_, _, _| Err("oh".to_owned()));
-    let failing = scheduler.submit(failing, "run", ()).unwrap();
-    let failing = scheduler.spawn(async move { failing.await });
-    let failed = failing.unwrap().join().unwrap();
-    assert!(matches!(failed, Err(ProcessError::Failed(text)) if text == "oh"));
+    // Nobody is left who would have the answer.
+    caller.answer(8);
+    scheduler.terminate(callee).unwrap();
 }
