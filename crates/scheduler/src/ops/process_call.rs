@@ -42,8 +42,8 @@ impl<P: Protocol> StepOutput<P> {
     ///             return Ok(());
     ///         }
     ///     }
-    ///     let number = |answer: Result<u64, _>| answer.map_err(|error| error.to_string());
-    ///     out.call(context, 7, oracle, |caller| caller, number);
+    ///     let message = |caller| caller;
+    ///     out.call(context, 7, oracle, message, |answer| answer.map_err(|e| e.to_string()));
     ///     out.wait();
     ///     Ok(())
     /// });

@@ -122,8 +122,9 @@ impl<P: Protocol> StepOutput<P> {
     /// let sender = from_fn(move |context, _, out| {
     ///     match left.next() {
     ///         Some(number) => {
-    ///             let told = |sent: Result<_, _>| sent.map_err(|error| error.to_string());
-    ///             out.send_when_room(context, 0, to, number, told);
+    ///             out.send_when_room(context, 0, to, number, |sent| {
+    ///                 sent.map_err(|error| error.to_string())
+    ///             });
     ///             out.wait();
     ///         }
     ///         None => out.done(100),

@@ -378,7 +378,7 @@ fn a_call_is_made_at_once() {
         Err("after the call".to_owned())
     });
     let error = scheduler.execute(asker, "run", ()).unwrap_err().to_string();
-    assert_eq!(error, "after the call");
+    assert!(error.contains("after the call"), "{error}");
     let caller = loop {
         if let Some(caller) = kept.lock().unwrap().pop() {
             break caller;

@@ -4,9 +4,12 @@ use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
-use filch_scheduler::{Event, JoinHandle, PendingTimers, Pid, Scheduler, StandstillError, Verdict};
+use filch_scheduler::{
+    Activity, Event, JoinHandle, PendingTimers, Pid, Scheduler, StandstillError, Verdict,
+};
 
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, asked, fake};
@@ -291,6 +294,9 @@ fn a_wait_for_a_standstill_has_a_limit() {
     });
     let busy = scheduler.submit(busy, "run", 0).unwrap();
     let idle = scheduler.submit(waiting(), "run", 0).unwrap();
+    while scheduler.info(idle.pid()).unwrap().activity != Activity::Idle {
+        thread::yield_now();
+    }
     let limit = Duration::from_millis(1);
     let error = scheduler.wait_for_standstill_timeout(limit).unwrap_err();
     let StandstillError::StillRunning { processes } = &error else {

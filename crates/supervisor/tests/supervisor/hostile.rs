@@ -3,7 +3,7 @@
 use filch_scheduler::{Event, ExitReason, Handle};
 use filch_supervisor::{Child, Restart, Strategy, Supervisor};
 
-use crate::common::{Order, Stage, Test, names, settle};
+use crate::common::{Order, Stage, Test, names, until};
 
 struct Bomb;
 
@@ -31,11 +31,12 @@ fn a_child_that_is_deleted_costs_no_other() {
     let supervisor = stage.start(supervisor);
     stage.order("b", Order::Finish);
     stage.expect(["+a", "+b", "-b: done"]);
-    settle(&supervisor);
+    let are_left = || supervisor.children().wait().unwrap();
+    until(|| names(&are_left()) == ["a"]);
     let added = supervisor.start_child(hostile(&stage, "c")).wait().unwrap();
     supervisor.end_child(added).wait().unwrap();
     supervisor.delete_child(added).wait().unwrap();
-    assert_eq!(names(&supervisor.children().wait().unwrap()), ["a"]);
+    assert_eq!(names(&are_left()), ["a"]);
     supervisor.stop().wait().unwrap();
     stage.expect(["+c", "-c: done", "-a: done"]);
 }
