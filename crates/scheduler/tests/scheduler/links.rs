@@ -3,6 +3,7 @@
 use std::sync::{Arc, mpsc};
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::monitors::listening;
 use filch_scheduler::{Event, ExitReason, JoinError, Pid, ProcessError, ProcessHandle};
 
 /// How it ended, if it was by a link.
@@ -151,6 +152,42 @@ fn unlinked_and_linked_to_itself() {
     assert!(one.join().is_err());
     scheduler.send(other.pid(), (0, 3)).unwrap();
     assert_eq!(other.join().unwrap(), 3);
+}
+
+/// The end of the other is in the process's queue when it unlinks the two. A failure: it ends by
+/// that, or is told.
+#[test]
+fn an_unlink_in_a_step_holds_for_all_later_ones() {
+    for traps in [false, true] {
+        let scheduler = scheduler(2);
+        let watched = scheduler.submit(waiting(), "run", 0).unwrap();
+        let (listener, told) = listening();
+        let listener = scheduler.submit(listener, "run", 0).unwrap();
+        let (pid, other) = (watched.pid(), listener.pid());
+        let mut asked = false;
+        let process = scripted(move |context, events, out| {
+            assert!(events.is_empty(), "{events:?}");
+            if asked {
+                out.done(1);
+                return Ok(());
+            }
+            asked = true;
+            let link = context.link(pid);
+            // Told second.
+            context.handle().monitor(other, pid);
+            context.terminate(pid).unwrap();
+            told.recv().unwrap();
+            assert!(!link.unlink());
+            out.go_on();
+            Ok(())
+        });
+        let mut submission = scheduler.submission(process, "run", 0);
+        if traps {
+            submission = submission.trap_exits();
+        }
+        assert_eq!(submission.submit().unwrap().join().unwrap(), 1);
+        assert!(watched.join().is_err());
+    }
 }
 
 /// The worker looks into the queue of a process that waits for a command, because a link might end

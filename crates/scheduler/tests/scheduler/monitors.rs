@@ -10,7 +10,7 @@ use filch_scheduler::{Event, ExitReason, Monitor, Pid};
 type Told = (Pid, Monitor, ExitReason);
 
 /// Passes on every `Down` that it gets, and is done with 0 when it is cancelled.
-fn listening() -> (Scripted, mpsc::Receiver<Told>) {
+pub(crate) fn listening() -> (Scripted, mpsc::Receiver<Told>) {
     let (tell, told) = mpsc::channel();
     let process = scripted(move |_, events, out| {
         out.idle();
