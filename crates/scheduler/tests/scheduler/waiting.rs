@@ -250,7 +250,7 @@ fn steps_without_an_event_beside_commands_are_counted() {
     let process = scheduler.submit(process, "run", 0).unwrap();
     let completion: filch_scheduler::Completion<Test> = completions.recv().unwrap();
     while scheduler.stats().total().empty_steps < 10 {
-        std::thread::yield_now();
+        thread::yield_now();
     }
     let dump = scheduler.dump().to_string();
     assert!(dump.contains("steps were given no event"), "{dump}");
