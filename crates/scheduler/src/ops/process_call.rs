@@ -141,7 +141,7 @@ impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Bounded<Limi
     }
 }
 
-/// Makes the call. Who makes it owns it too, until it is known that the message is on its way.
+/// Makes the call. Its process owns it too, until it is known that the message is on its way.
 fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     context: &Context<'_, P>,
     to: Pid,
