@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(feature = "std", loom, shuttle)), no_std)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -13,6 +13,10 @@ mod lock;
 pub mod panic;
 #[cfg(not(loom))]
 mod plain_cell;
+#[cfg(target_has_atomic = "64")]
+mod refused;
+#[cfg(filch_tsan)]
+mod watched;
 
 #[cfg(not(any(loom, shuttle)))]
 #[path = "std.rs"]

@@ -34,6 +34,73 @@ pub mod cell {
     }
 }
 
+/// A pair of fences: in a model both are sequentially consistent.
+pub mod asymmetric {
+    use std::cell::Cell;
+
+    use super::atomic::{AtomicU64, Ordering, fence};
+
+    pub use crate::refused::Refused;
+
+    std::thread_local! {
+        /// For a model that is to fail: the heavy fence does nothing. The checkers run all threads
+        /// of a model on one, so a model beside it, on another one, has its fences.
+        #[doc(hidden)]
+        pub static WITHOUT_HEAVY: Cell<bool> = const { Cell::new(false) };
+
+        /// For a model in which no thread passes a heavy fence: the light one does nothing. loom
+        /// takes it for one that releases and acquires, which it is not: an ordering that is
+        /// missing beside it would not show.
+        #[doc(hidden)]
+        pub static WITHOUT_LIGHT: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Whether heavy fences are to be had: in each model.
+    pub fn register() -> bool {
+        true
+    }
+
+    /// Nothing is to be done.
+    pub fn register_aside() {}
+
+    /// Whether heavy fences are to be had: in each model.
+    pub fn is_available() -> bool {
+        true
+    }
+
+    /// The cheap half.
+    pub fn light() {
+        if !WITHOUT_LIGHT.get() {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The cheap half, and a comparison after it.
+    pub fn light_is_below(value: u64, word: &AtomicU64) -> bool {
+        light();
+        // ORDERING: Relaxed: the fence orders it.
+        value < word.load(Ordering::Relaxed)
+    }
+
+    /// The cheap half, and a comparison after it.
+    pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
+        !light_is_below(value, word)
+    }
+
+    /// The dear half.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn heavy() -> Result<(), Refused> {
+        assert!(!WITHOUT_LIGHT.get(), "a heavy fence without its partner");
+        if !WITHOUT_HEAVY.get() {
+            fence(Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
 /// What a busy-wait loop tells the checker.
 pub mod hint {
     /// Lets another thread of the model run: a spin that does not yield would never end.
@@ -48,6 +115,11 @@ pub mod hint {
     /// Nothing: the checker gives others time wherever it matters, and a yield would keep it from
     /// trying what happens without.
     pub fn linger(_times: u32) {}
+
+    /// As [`linger`]: it is asked once.
+    pub fn linger_until(_times: u32, mut is_over: impl FnMut() -> bool) -> bool {
+        is_over()
+    }
 }
 
 pub use checker::sync::{Arc, Condvar, Mutex, MutexGuard};

@@ -14,6 +14,10 @@ pub mod cell {
     pub use crate::plain_cell::{UnsafeCell, with_runs};
 }
 
+#[cfg(target_has_atomic = "64")]
+#[path = "asymmetric/mod.rs"]
+pub mod asymmetric;
+
 /// What a busy-wait loop tells the processor.
 pub mod hint {
     pub use core::hint::spin_loop;
@@ -29,13 +33,25 @@ pub mod hint {
     pub fn linger(times: u32) {
         pause(times);
     }
+
+    /// Lingers until `is_over` says so, which is asked after every few pauses. Whether it has.
+    #[inline]
+    pub fn linger_until(times: u32, mut is_over: impl FnMut() -> bool) -> bool {
+        (0..times.div_ceil(8)).any(|_| {
+            pause(8);
+            is_over()
+        })
+    }
 }
 
 #[cfg(feature = "alloc")]
 pub use alloc::sync::Arc;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(filch_tsan)))]
 pub use std::sync::{Condvar, Mutex, MutexGuard};
+
+#[cfg(filch_tsan)]
+pub use crate::watched::{Condvar, Mutex, MutexGuard};
 
 /// Waits on `condvar` with `guard`, which locks `mutex`, until a notification, a spurious wake-up
 /// or `deadline`. Returns the lock, and whether the deadline has passed.
