@@ -1,8 +1,9 @@
-//! The owner's two methods, strict and lazy, and a thief's half.
+//! The owner's two methods, of a shared deque and of a biased one, and a thief's half.
 
 use std::hint::black_box;
 
-use filch_deque::{Lazy, Policy, Stealer, Worker};
+use filch_deque::{Stealer, Worker};
+use filch_sync::asymmetric;
 
 use crate::Operation;
 
@@ -15,30 +16,30 @@ const HALF: usize = 64;
 /// Victims that are robbed in a round.
 const VICTIMS: usize = 16;
 
-fn fill<P: Policy>(worker: &Worker<u64, P>, items: u64) {
+fn fill(worker: &Worker<u64>, items: u64) {
     for item in 0..items {
         worker.push(black_box(item));
     }
 }
 
-fn empty<P: Policy>(worker: &Worker<u64, P>) {
+fn empty(worker: &Worker<u64>) {
     while worker.pop().is_some() {}
 }
 
-fn pop<P: Policy>(worker: &Worker<u64, P>) {
+fn pop(worker: &Worker<u64>) {
     for _ in 0..ITEMS {
         black_box(worker.pop());
     }
 }
 
 macro_rules! owner {
-    ($push:ident, $pop:ident, $policy:literal, $worker:ty, $new:expr) => {
-        #[doc = concat!("A ", $policy, " deque's `push`, where there is room.")]
+    ($push:ident, $pop:ident, $name:literal, $new:expr) => {
+        #[doc = concat!("The `push` of ", $name, ", where there is room.")]
         #[derive(Debug)]
-        pub struct $push($worker);
+        pub struct $push(Worker<u64>);
 
         impl Operation for $push {
-            const NAME: &'static str = concat!("deque, ", $policy, ": push");
+            const NAME: &'static str = concat!($name, ": push");
             const TIMES: u64 = ITEMS;
 
             fn new() -> Self {
@@ -54,12 +55,12 @@ macro_rules! owner {
             }
         }
 
-        #[doc = concat!("A ", $policy, " deque's `pop`, where there is an item.")]
+        #[doc = concat!("The `pop` of ", $name, ", where there is an item.")]
         #[derive(Debug)]
-        pub struct $pop($worker);
+        pub struct $pop(Worker<u64>);
 
         impl Operation for $pop {
-            const NAME: &'static str = concat!("deque, ", $policy, ": pop");
+            const NAME: &'static str = concat!($name, ": pop");
             const TIMES: u64 = ITEMS;
 
             fn new() -> Self {
@@ -80,17 +81,19 @@ macro_rules! owner {
 owner!(
     Push,
     Pop,
-    "strict",
-    Worker<u64>,
-    Worker::with_capacity(ITEMS as usize)
+    "deque",
+    Worker::with_capacity(2 * ITEMS as usize)
 );
-owner!(
-    LazyPush,
-    LazyPop,
-    "lazy",
-    Worker<u64, Lazy>,
-    Worker::lazy(ITEMS as usize)
-);
+owner!(BiasedPush, BiasedPop, "deque, biased", biased());
+
+/// A deque that is its owner's: no thief has come.
+fn biased() -> Worker<u64> {
+    asymmetric::register();
+    let worker = Worker::biased(2 * ITEMS as usize);
+    fill(&worker, 1);
+    empty(&worker);
+    worker
+}
 
 /// `steal_half_into` of 64 items: the thief gets one, its own deque the others.
 #[derive(Debug)]

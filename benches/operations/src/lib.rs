@@ -53,8 +53,8 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<data_cell::Read>();
     visitor.visit::<deque::Push>();
     visitor.visit::<deque::Pop>();
-    visitor.visit::<deque::LazyPush>();
-    visitor.visit::<deque::LazyPop>();
+    visitor.visit::<deque::BiasedPush>();
+    visitor.visit::<deque::BiasedPop>();
     visitor.visit::<deque::StealHalf>();
     visitor.visit::<injector::Push>();
     visitor.visit::<injector::Pop>();

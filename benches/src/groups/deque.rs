@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use self::contenders::{
-    CrossbeamFifo, CrossbeamLifo, Deque, Lazy, Locked, Owner, St3Fifo, St3Lifo, Strict, Unshared,
+    Biased, CrossbeamFifo, CrossbeamLifo, Deque, Locked, Owner, Shared, St3Fifo, St3Lifo, Unshared,
 };
 use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario, per_operation, time, time_together};
@@ -38,8 +38,8 @@ const FORKS: u64 = 75_024;
 macro_rules! scenario {
     ($name:expr, $unit:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, $unit)
-            .contender("filch-deque strict", $round::<Strict>($($argument),*))
-            .contender("filch-deque lazy", $round::<Lazy>($($argument),*))
+            .contender("filch-deque strict", $round::<Shared>($($argument),*))
+            .contender("filch-deque lazy", $round::<Biased>($($argument),*))
             .contender("crossbeam-deque LIFO", $round::<CrossbeamLifo>($($argument),*))
             .contender("crossbeam-deque FIFO", $round::<CrossbeamFifo>($($argument),*))
             .contender("st3 LIFO", $round::<St3Lifo>($($argument),*))
@@ -119,8 +119,8 @@ fn in_bursts(thieves: usize, effort: Effort) -> [(&'static str, Scenario); 3] {
 fn forking(name: String, thieves: usize, effort: Effort) -> Scenario {
     let forks = effort.operations(24);
     Scenario::new(name, "ns per fork")
-        .contender("filch-deque strict", fork_pattern::<Strict>(forks, thieves))
-        .contender("filch-deque lazy", fork_pattern::<Lazy>(forks, thieves))
+        .contender("filch-deque strict", fork_pattern::<Shared>(forks, thieves))
+        .contender("filch-deque lazy", fork_pattern::<Biased>(forks, thieves))
         .contender(
             "crossbeam-deque LIFO",
             fork_pattern::<CrossbeamLifo>(forks, thieves),
@@ -164,7 +164,7 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
         for _ in 0..repetitions {
             for victim in &victims {
                 fill(victim, FILL);
-                victim.flush();
+                victim.share();
             }
             elapsed += time(|| {
                 for stealer in &stealers {
@@ -326,18 +326,18 @@ fn turns_in(nanoseconds: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::contenders::{Lazy, Locked, St3Lifo, Strict};
+    use super::contenders::{Biased, Locked, Shared, St3Lifo};
     use super::{fork_pattern, shared};
 
     /// Each turn sums what was run.
     #[test]
     fn several_thieves_run_each_task_once() {
         let mut turns: [Box<dyn FnMut() -> f64>; 6] = [
-            Box::new(shared::<Strict>(200, 0, 3)),
-            Box::new(shared::<Lazy>(200, 20, 3)),
+            Box::new(shared::<Shared>(200, 0, 3)),
+            Box::new(shared::<Biased>(200, 20, 3)),
             Box::new(shared::<St3Lifo>(200, 0, 2)),
-            Box::new(fork_pattern::<Strict>(1, 3)),
-            Box::new(fork_pattern::<Lazy>(1, 3)),
+            Box::new(fork_pattern::<Shared>(1, 3)),
+            Box::new(fork_pattern::<Biased>(1, 3)),
             Box::new(fork_pattern::<Locked>(1, 0)),
         ];
         assert!(turns.iter_mut().all(|turn| turn() > 0.0));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 
-use self::contenders::{Crossbeam, Filch, InBatches, Injector, IntoLazy, Locked, Own};
+use self::contenders::{Crossbeam, Filch, InBatches, Injector, IntoBiased, Locked, Own};
 use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
 use crate::harness::{Backoff, Effort, Scenario, per_operation, time, time_together};
 
@@ -23,7 +23,7 @@ macro_rules! scenario {
     ($name:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, "ns per item")
             .contender("filch-injector", $round::<Filch>($($argument),*))
-            .contender("filch-injector, lazy deque", $round::<IntoLazy>($($argument),*))
+            .contender("filch-injector, biased deque", $round::<IntoBiased>($($argument),*))
             .contender("filch-injector, pushes of 16", $round::<InBatches>($($argument),*))
             .contender("crossbeam Injector", $round::<Crossbeam>($($argument),*))
             .contender("crossbeam SegQueue", $round::<SegQueue<u64>>($($argument),*))

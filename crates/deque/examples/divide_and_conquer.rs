@@ -1,8 +1,8 @@
-//! Divide and conquer on lazy deques: how many primes are there below 300 000?
+//! Divide and conquer on biased deques: how many primes are there below 300 000?
 //!
 //! Each worker halves its range, keeps one half and pushes the other, until the rest is small. So
 //! the oldest item of its deque is its largest, and a thief that takes it has work for long. Most
-//! items are pushed and popped by the same worker, which costs a lazy deque no atomic
+//! items are pushed and popped by the same worker, which costs a biased deque no atomic
 //! read-modify-write.
 //!
 //! A worker that finds nothing yields here, because the work is short. How it would sleep is the
@@ -12,14 +12,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use filch_deque::{Lazy, Steal, Stealer, Worker};
+use filch_deque::{Steal, Stealer, Worker};
+use filch_sync::asymmetric;
 
 const WORKERS: usize = 4;
 const END: u32 = 300_000;
 /// A range that is not worth dividing.
 const SMALL: u32 = 256;
 
-type Deque = Worker<Range<u32>, Lazy>;
+type Deque = Worker<Range<u32>>;
 
 /// Divides `range` until the rest is small, leaves the other halves in `deque`, and returns the
 /// rest.
@@ -37,7 +38,8 @@ fn is_prime(number: u32) -> bool {
     number > 1 && !divisors.any(|divisor| number.is_multiple_of(divisor))
 }
 
-/// One round over the other workers' deques: the first success, else `Retry` if a race was lost.
+/// One round over the other workers' deques. An owner that was asked answers soon: its items are
+/// small.
 fn steal(stealers: &[Stealer<Range<u32>>], me: usize, deque: &Deque) -> Steal<Range<u32>> {
     (1..WORKERS)
         .map(|offset| stealers[(me + offset) % WORKERS].steal_half_into(deque, 8))
@@ -72,7 +74,9 @@ fn work(
 }
 
 fn main() {
-    let deques: [Deque; WORKERS] = std::array::from_fn(|_| Worker::lazy(64));
+    // Before there are threads: then it costs some microseconds.
+    asymmetric::register();
+    let deques: [Deque; WORKERS] = std::array::from_fn(|_| Worker::biased(64));
     let stealers = deques.each_ref().map(Worker::stealer);
     let numbers_left = AtomicU32::new(END);
 

@@ -37,9 +37,7 @@ impl<T> Claim<T> {
         };
         (oldest, others)
     }
-}
 
-impl<T> Claim<T> {
     /// How many items are left in it.
     #[inline]
     pub(crate) fn len(&self) -> u32 {

@@ -4,37 +4,46 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use filch_sync::asymmetric::{light_is_at_least, light_is_below};
+use filch_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::Steal;
 use crate::claim::Claim;
-use crate::ring::{MAX_CAPACITY, Ring};
+use crate::ring::Ring;
 use crate::stops::Stops;
 use crate::top::Top;
 
-/// How far before `bottom` the `split` of a closed deque lies: half of the index space.
-const CLOSED: u32 = 1 << 31;
+/// Added to the first position, so that none is [`CLOSED`], or below a stop that was moved away.
+const FIRST_LAP: u64 = 1 << 32;
+
+/// The `bottom` of a deque whose ring is being replaced.
+const CLOSED: u64 = 0;
 
 /// The words that the owner and its thieves share, and every access to them.
 ///
 /// | word | written by | read by |
 /// |---|---|---|
-/// | `top` | thieves (claims) and the owner (bumps), by RMW only | all |
-/// | `split` | the owner | thieves |
+/// | `top` | both, by RMW only | all |
+/// | `bottom` | the owner | all |
+/// | `stops` | both | the owner |
 /// | `ring` | the owner | thieves |
-/// | `stops` | a lazy owner, and thieves that ask | both |
 ///
-/// Items `top.index..split` are public. `split` and `ring` hold for one tag: see
-/// [`observe`](Self::observe).
+/// Items from `top.index` to `bottom` are in the deque. While it is shared, thieves may claim them.
+/// `bottom` and `ring` hold for one tag: see [`observe`](Self::observe).
 pub(crate) struct Deque<T> {
     top: CachePadded<AtomicU64>,
-    split: AtomicU32,
-    ring: AtomicPtr<Ring<T>>,
-    /// On the line of `split` on purpose: an owner that is asked writes both.
-    pub(crate) stops: Stops,
+    /// On a line of its own: the owner writes it in each call.
+    bottom: CachePadded<AtomicU64>,
+    /// What the owner reads in each call, and what seldom changes.
+    seldom: CachePadded<Seldom<T>>,
     // An `AtomicPtr` is Send and Sync whatever it points to. This deque is so only if its items may
     // change threads.
     items: PhantomData<*mut T>,
+}
+
+struct Seldom<T> {
+    stops: Stops,
+    ring: AtomicPtr<Ring<T>>,
 }
 
 // SAFETY: items are handed from thread to thread (`T: Send`), each to one thread, by the protocol
@@ -43,88 +52,154 @@ unsafe impl<T: Send> Send for Deque<T> {}
 // SAFETY: as above; no reference to an item is ever shared, so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Deque<T> {}
 
-/// What a thief saw: `count` items from `top.index` on, in `ring`, as long as the tag holds.
+/// What a thief saw: `count` items from `first` on, in `ring`, as long as `top` stands.
 pub(crate) struct Offer<T> {
     top: Top,
+    first: u64,
     count: u32,
     ring: NonNull<Ring<T>>,
 }
 
 impl<T> Offer<T> {
-    /// The number of items: at least one, at most [`MAX_CAPACITY`].
+    /// The number of items: at least one.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Where the oldest item lies.
-    pub(crate) fn index(&self) -> u32 {
-        self.top.index
-    }
-
-    /// The word that names the item, if there is exactly one.
-    pub(crate) fn sole(&self) -> Option<u64> {
-        (self.count == 1).then(|| self.top.pack())
+    /// The position of the oldest item.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
     }
 }
 
 impl<T> Deque<T> {
-    /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there
-    /// too.
-    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, keeps_private: bool) -> Self {
-        let top = Top {
-            tag: start,
-            index: start,
-        };
+    /// An empty deque, shared, whose tag and index begin at `start`, with `ring`, whose claims
+    /// begin there too.
+    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>) -> Self {
         Self {
-            top: CachePadded::new(AtomicU64::new(top.pack())),
-            split: AtomicU32::new(start),
-            ring: AtomicPtr::new(ring.as_ptr()),
-            stops: Stops::new(keeps_private),
+            top: CachePadded::new(AtomicU64::new(Top::new(start).0)),
+            bottom: CachePadded::new(AtomicU64::new(FIRST_LAP | u64::from(start))),
+            seldom: CachePadded::new(Seldom {
+                stops: Stops::away(),
+                ring: AtomicPtr::new(ring.as_ptr()),
+            }),
             items: PhantomData,
         }
     }
 
+    pub(crate) fn stops(&self) -> &Stops {
+        &self.seldom.stops
+    }
+
     // For the owner.
 
-    /// Makes the items before `split` public. Or takes those from `split` on back, which a
-    /// [`bump`](Self::bump) has to follow. Owner only.
+    /// Where the next push goes. Owner only: its own value.
+    #[inline(always)]
+    pub(crate) fn bottom(&self) -> u64 {
+        // ORDERING: Relaxed: the owner alone writes it.
+        self.bottom.load(Ordering::Relaxed)
+    }
+
+    /// Has the deque end at `bottom`. Owner only.
+    #[inline(always)]
+    pub(crate) fn set_bottom(&self, bottom: u64) {
+        // ORDERING: Release, for the Acquire of `bottom` in `observe`, raising and lowering alike.
+        // A thief that reads this value sees the items before it written. It also sees every
+        // earlier bump: if it holds an older tag, its claim fails. A lowering store needs Release
+        // too: a thief may read it instead of the raising store before it, and a plain store does
+        // not continue the other's release sequence.
+        self.bottom.store(bottom, Ordering::Release);
+    }
+
+    /// Adds what was written before `bottom` to the deque. `false`: the owner has to look further.
+    /// Owner only.
+    #[inline(always)]
+    pub(crate) fn extend(&self, bottom: u64) -> bool {
+        self.set_bottom(bottom);
+        // Partner: the heavy fence between a thief's `move_away` and its look at `bottom`.
+        light_is_below(bottom, &self.seldom.stops.limit)
+    }
+
+    /// Takes what lies from `last` on off the deque. `false`: a thief may have it, or may be about
+    /// to take it. Owner only.
+    #[inline(always)]
+    pub(crate) fn retract(&self, last: u64) -> bool {
+        self.set_bottom(last);
+        // Partner: the same as in `extend`.
+        light_is_at_least(last, &self.seldom.stops.floor)
+    }
+
+    /// Starts the next epoch: every claim and revocation in flight will fail. Returns the word
+    /// before. Owner only.
     #[inline]
-    pub(crate) fn publish(&self, split: u32) {
-        // ORDERING: Release, for the Acquire of `split` in `observe`, raising and lowering alike. A
-        // thief that reads this value sees the items before it written. It also sees every earlier
-        // bump: if it holds an older tag, its claim fails. A lowering store needs Release too: a
-        // thief may read it instead of the raising store before it, and a plain store does not
-        // continue the other's release sequence.
-        self.split.store(split, Ordering::Release);
+    pub(crate) fn bump(&self) -> Top {
+        // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag
+        // (from here or from a claim after it) also reads the `bottom` that was stored before the
+        // bump, or a later one. Without it, it could pair the new tag with the old `bottom` and
+        // claim an item that the owner takes. No Acquire: the result is a position in the
+        // modification order of `top`, which alone decides each item's taker. `done` tells when the
+        // thieves' reads of slots are over.
+        Top(self.top.fetch_add(Top::NEXT_TAG, Ordering::Release))
+    }
+
+    /// The word, perhaps not the newest. For the owner the tag is.
+    #[inline]
+    pub(crate) fn top(&self) -> Top {
+        // ORDERING: Relaxed. The index only grows, so an old value errs on the safe side. Where the
+        // owner compares it with `Ring::finished`, the Acquire there has ordered the finished
+        // claims before this load.
+        Top(self.top.load(Ordering::Relaxed))
+    }
+
+    /// Puts the deque in reach of all. The epoch stays: nothing that a thief has seen is wrong now.
+    /// Owner only, with its stops away.
+    pub(crate) fn share(&self) {
+        // ORDERING: Release, for the Acquire of `top` in `observe`: `bottom`. No Acquire: `answer`
+        // follows where there is something to see.
+        self.top.fetch_or(Top::SHARED, Ordering::Release);
+    }
+
+    /// Takes down what thieves have asked, as there is something for them. Whether one had. Owner
+    /// only.
+    pub(crate) fn answer(&self) -> bool {
+        let mut top = self.top();
+        loop {
+            // ORDERING: Release, for the Acquire in `ask`: a thief that asks later sees what is
+            // there. Acquire, for the Release there: what a thief did before it asked. An exchange
+            // even if nobody has asked, since then, too, one of the two comes first. Relaxed on
+            // failure: it is read again. A thief has claimed an item or asked, so there is an end.
+            match self.top.compare_exchange(
+                top.0,
+                top.0 & !Top::ASKED,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return top.is_asked(),
+                Err(newer) => top = Top(newer),
+            }
+        }
+    }
+
+    /// Begins an epoch in which the deque is the owner's, unless something has changed since `top`,
+    /// when nobody had asked. The stops of that epoch are set. Owner only.
+    pub(crate) fn bias(&self, top: Top) -> bool {
+        // ORDERING: Release, for the Acquire in `ask`: the stops, which a thief that asks in this
+        // epoch moves away after the owner has set them. Relaxed on failure: nothing is done with
+        // the value.
+        self.top
+            .compare_exchange(
+                top.0,
+                top.next_biased().0,
+                Ordering::Release,
+                Ordering::Relaxed,
+            )
+            .is_ok()
     }
 
     /// Offers nothing, in a way that tells thieves to retry. Owner only; a [`bump`](Self::bump)
     /// follows.
-    pub(crate) fn close(&self, bottom: u32) {
-        self.publish(bottom.wrapping_sub(CLOSED));
-    }
-
-    /// Starts the next epoch: every claim in flight will fail. Returns the index that thieves have
-    /// reached. Owner only.
-    #[inline]
-    pub(crate) fn bump(&self) -> u32 {
-        // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag
-        // (from here or from a claim after it) also reads the `split` that was stored before the
-        // bump, or a later one. Without it, it could pair the new tag with the old `split` and
-        // claim an item that the owner takes. No Acquire: the result is a position in the
-        // modification order of `top`, which alone decides each item's taker. `done` tells when the
-        // thieves' reads of slots are over.
-        Top::unpack(self.top.fetch_add(Top::NEXT_TAG, Ordering::Release)).index
-    }
-
-    /// An index that thieves have reached, perhaps not the newest. Owner only: for the owner it is
-    /// at most `bottom`, and the deque is empty if it is `bottom`.
-    #[inline]
-    pub(crate) fn taken(&self) -> u32 {
-        // ORDERING: Relaxed. The index only grows, so an old value errs on the safe side. Where the
-        // owner compares it with `Ring::finished`, the Acquire there has ordered the finished
-        // claims before this load.
-        Top::unpack(self.top.load(Ordering::Relaxed)).index
+    pub(crate) fn close(&self) {
+        self.set_bottom(CLOSED);
     }
 
     /// Replaces the ring. Owner only, while the deque is closed.
@@ -133,46 +208,87 @@ impl<T> Deque<T> {
         // ring sees the bump before it, so a claim with an older tag fails and is never counted on
         // the wrong ring. By argument: loom cannot let a thread read a store that comes later than
         // what it has seen, so no model needs it.
-        self.ring.store(ring.as_ptr(), Ordering::Release);
+        self.seldom.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
     // For thieves.
 
-    /// Looks for public items.
+    /// Looks for items. The owner of a biased deque is asked, unless one thief has done so.
     ///
     /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen
     /// values of the epoch of its tag. Not older: the bump that began the epoch released what it
-    /// found. Not newer: a later value of `split` or `ring` brings the next bump with it, and the
+    /// found. Not newer: a later value of `bottom` or `ring` brings the next bump with it, and the
     /// claim fails.
     #[inline]
     pub(crate) fn observe(&self) -> Steal<Offer<T>> {
-        // ORDERING: Acquire, for the Release of `bump`: see there. And for the Release of `claim`:
-        // `split` is then not older than the one by which the last claim got here, so a shortfall
-        // means what is said below.
-        let top = Top::unpack(self.top.load(Ordering::Acquire));
-        // ORDERING: Acquire, for the Release of `publish`: see there.
-        let split = self.split.load(Ordering::Acquire);
-        let count = split.wrapping_sub(top.index);
-        match count {
-            // Short by one: the owner is about to take the last item, or to find that it is gone.
-            0 | u32::MAX => Steal::Empty,
-            1..=MAX_CAPACITY => {
-                // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it
-                // either.
-                let ring = self.ring.load(Ordering::Acquire);
-                // SAFETY: `new` and `set_ring` store what was a `NonNull`.
-                let ring = unsafe { NonNull::new_unchecked(ring) };
-                Steal::Success(Offer { top, count, ring })
+        // ORDERING: Acquire, for the Release of `bump`, `bias` and `share`: see there. For the
+        // Release of `revoke`: what its heavy fence made visible. And for the Release of `claim`:
+        // `bottom` is then not older than the one by which the last claim got here.
+        let top = Top(self.top.load(Ordering::Acquire));
+        if !top.is_shared() {
+            if top.is_biased() {
+                self.ask();
             }
-            // Closed. Or the index is older than billions of items: the claim would fail.
-            _ => Steal::Retry,
+            return Steal::Empty;
         }
+        // ORDERING: Acquire, for the Release of `set_bottom`: see there.
+        let bottom = self.bottom.load(Ordering::Acquire);
+        if bottom == CLOSED {
+            return Steal::Retry;
+        }
+        let count = top.until(bottom);
+        // Below zero while the owner finds out that what it would pop is gone.
+        if count <= 0 {
+            return Steal::Empty;
+        }
+        let count = count as u32;
+        // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it either.
+        let ring = self.seldom.ring.load(Ordering::Acquire);
+        Steal::Success(Offer {
+            top,
+            first: bottom - u64::from(count),
+            count,
+            // SAFETY: `new` and `set_ring` store what was a `NonNull`.
+            ring: unsafe { NonNull::new_unchecked(ring) },
+        })
+    }
+
+    /// How many items there are, as far as the calling thread can know; `None` while the ring is
+    /// being replaced. In a biased deque, too.
+    pub(crate) fn count(&self) -> Option<u32> {
+        self.look().1
+    }
+
+    /// The word, if there is exactly one item.
+    pub(crate) fn sole(&self) -> Option<u64> {
+        let (top, count) = self.look();
+        (count == Some(1)).then_some(top.0)
+    }
+
+    /// The word, and the [count](Self::count).
+    fn look(&self) -> (Top, Option<u32>) {
+        // ORDERING: Acquire, for what it says of `bottom`: see `observe`.
+        let top = Top(self.top.load(Ordering::Acquire));
+        // ORDERING: Relaxed: a number. A sleeper's fence is before the load of `top`.
+        let bottom = self.bottom.load(Ordering::Relaxed);
+        let count = (bottom != CLOSED).then(|| top.until(bottom).max(0) as u32);
+        (top, count)
+    }
+
+    /// Whether thieves may take what there is.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.top().is_shared()
     }
 
     /// Whether a claim on `offer` may still succeed.
     pub(crate) fn stands(&self, offer: &Offer<T>) -> bool {
-        // ORDERING: Relaxed: advice only, `claim` decides.
-        self.top.load(Ordering::Relaxed) == offer.top.pack()
+        self.is_at(offer.top)
+    }
+
+    /// Whether nothing has changed since the word was this.
+    pub(crate) fn is_at(&self, top: Top) -> bool {
+        // ORDERING: Relaxed: advice only, an exchange decides.
+        self.top.load(Ordering::Relaxed) == top.0
     }
 
     /// Claims the first `count` items of `offer` by one compare-and-swap, unless the owner or
@@ -180,38 +296,64 @@ impl<T> Deque<T> {
     #[inline]
     pub(crate) fn claim(&self, offer: &Offer<T>, count: u32) -> Option<(T, Claim<T>)> {
         debug_assert!((1..=offer.count).contains(&count));
-        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the `split`
-        // that was seen here on to the next thief. (loom cannot show its absence: nothing unsound
-        // comes of it, a shortfall is then called `Retry`.) Claimed items need no Acquire: they
-        // came with `split`. Relaxed on failure: nothing is done with the value.
+        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the
+        // `bottom` that was seen here on to the next thief. (loom cannot show its absence: nothing
+        // unsound comes of it.) Claimed items need no Acquire: they came with `bottom`. Relaxed on
+        // failure: nothing is done with the value.
         self.top
             .compare_exchange(
-                offer.top.pack(),
-                offer.top.advance(count).pack(),
+                offer.top.0,
+                offer.top.advance(count).0,
                 Ordering::Release,
                 Ordering::Relaxed,
             )
             .ok()?;
-        if count == offer.count {
-            // Else the owner might hide the next item from all.
-            self.stops.ask();
+        // SAFETY: the deque was shared, and the tag held until the exchange, so `bottom` and `ring`
+        // are of this epoch: the items were written before the store of `bottom` that `observe`
+        // acquired, no bump that could return them to the owner came between, and the ring lives
+        // until its `done` counts them.
+        Some(unsafe { Claim::begin(offer.ring, offer.first as u32, count) })
+    }
+
+    /// Has the owner's next call share what it has, and returns the word as it is now. Whatever the
+    /// caller did before is known to the owner when it has shared.
+    pub(crate) fn ask(&self) -> Top {
+        // ORDERING: Acquire, for the Release of `bias`: the stores below come after the owner's.
+        // And for that of `share`: what it has shared is there to see. Release, for the Acquire
+        // there: what the caller did before.
+        let top = Top(self.top.fetch_or(Top::ASKED, Ordering::AcqRel));
+        if !top.is_shared() {
+            self.seldom.stops.move_away();
         }
-        // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the
-        // items were written before the store of `split` that `observe` acquired, no bump that
-        // could return them to the owner came between, and the ring lives until its `done` counts
-        // them.
-        Some(unsafe { Claim::begin(offer.ring, offer.top.index, count) })
+        Top(top.0 | Top::ASKED)
+    }
+
+    /// Shares the deque in the owner's place, unless that has done something about it since `asked`
+    /// was the word.
+    ///
+    /// # Safety
+    ///
+    /// The caller has had `asked` from [`ask`](Self::ask), not shared, and has passed a heavy fence
+    /// since.
+    pub(crate) unsafe fn revoke(&self, asked: Top) {
+        let shared = asked.0 | Top::SHARED;
+        // ORDERING: Release on success, for the Acquire of `top` in `observe`: thieves that see it
+        // shared come after the heavy fence, and so after all calls of the owner that went the
+        // short way. Relaxed on failure: somebody has shared it, or the owner has begun an epoch.
+        let _ = self
+            .top
+            .compare_exchange(asked.0, shared, Ordering::Release, Ordering::Relaxed);
     }
 }
 
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
-        let end = self.taken();
+        let end = self.top().position(self.bottom());
         // ORDERING: Relaxed: every handle is gone, and the last reference count acquired what the
         // others did.
-        let newest = self.ring.load(Ordering::Relaxed);
+        let newest = self.seldom.ring.load(Ordering::Relaxed);
         // SAFETY: never null (`new`, `set_ring`); rings come from `allocate`; claims end before the
         // handles that made them, and the index of top is final.
-        unsafe { Ring::free_all(NonNull::new_unchecked(newest), end) };
+        unsafe { Ring::free_all(NonNull::new_unchecked(newest), end as u32) };
     }
 }

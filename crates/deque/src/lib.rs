@@ -9,22 +9,19 @@ compile_error!(
 );
 
 mod claim;
-mod collect;
 mod deque;
-mod lazy;
-mod loot;
+mod long_way;
 mod nested;
-mod policy;
+mod request;
 mod ring;
 mod room;
-mod split;
 mod steal;
 mod stealer;
 mod stops;
 mod top;
 mod worker;
 
-pub use policy::{Lazy, Policy, Strict};
+pub use request::Request;
 pub use ring::NoMemory;
 pub use steal::Steal;
 pub use stealer::{Sole, Stealer};

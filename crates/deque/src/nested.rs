@@ -1,77 +1,70 @@
 //! For an owner that takes its items back in the order in which it nests them: jobs that lie on its
 //! stack, in a fork/join recursion.
 
-use crate::policy::Lazy;
 use crate::worker::Worker;
 
-/// Items that only thieves read: the owner knows what it has pushed, and takes it back unread, in
-/// the reverse order. It keeps positions itself, on its stack.
-impl<T: Copy> Worker<T, Lazy> {
-    /// Pushes `item`, if that takes a look and two stores. `false` if there is more to do: then
-    /// nothing has happened, and [`push`](Self::push) does it. Wait-free.
+/// The short ways of a push and a pop, for a caller that keeps positions itself, and in whose code
+/// they are inlined.
+impl<T> Worker<T> {
+    /// Pushes `item`. `false`: [`settle`](Self::settle) is to be called next. Wait-free.
     ///
     /// ```
     /// use filch_deque::Worker;
     ///
-    /// let worker = Worker::lazy(64);
+    /// let worker = Worker::biased(64);
     /// let outer = worker.position();
     /// worker.push("outer");
     /// let inner = worker.position();
-    /// // SAFETY: the position is that of now.
-    /// if !unsafe { worker.try_push_at(inner, "inner") } {
-    ///     worker.push("inner");
+    /// // SAFETY: the position is that of now, and `settle` follows.
+    /// if !unsafe { worker.push_at(inner, "inner") } {
+    ///     worker.settle();
     /// }
     /// // SAFETY: here and below: what was pushed after this item has been taken back.
-    /// assert!(unsafe { worker.try_take_back(inner) } || worker.take_back());
-    /// assert!(unsafe { worker.try_take_back(outer) } || worker.take_back());
+    /// assert!(unsafe { worker.take_back(inner) || worker.take_back_slowly(inner) });
+    /// assert!(unsafe { worker.take_back(outer) || worker.take_back_slowly(outer) });
     /// assert!(worker.is_empty());
     /// ```
     ///
     /// # Safety
     ///
-    /// `position` is what [`position`](Self::position) answers now.
+    /// `position` is what [`position`](Self::position) answers now. After a `false`, `settle` is
+    /// called before anything else of this worker's.
     #[inline(always)]
-    pub unsafe fn try_push_at(&self, position: u64, item: T) -> bool {
-        debug_assert_eq!(position, self.position.get());
-        if !self.deque.stops.allow_push(position) {
-            return false;
-        }
-        // SAFETY: this is the owner; nothing at or past bottom is published; there is room, as
-        // `limit` is not past the end of it, so the slot is free.
+    #[must_use = "`settle` is to follow if it is false"]
+    pub unsafe fn push_at(&self, position: u64, item: T) -> bool {
+        debug_assert_eq!(position, self.position());
+        // Read before the slot is written, which the compiler must take for any memory.
+        let deque = &*self.deque;
+        // SAFETY: this is the owner, and the newest ring; nothing at or past bottom is in the
+        // deque; there is room for one between its calls.
         unsafe { self.slots.get().write(position as u32, item) };
-        self.position.set(position + 1);
-        true
+        deque.extend(position + 1)
     }
+}
 
-    /// Takes back the newest item, which lies at `position`, unread, if that takes a look and a
-    /// store. `false` if there is more to do, because it is public or a thief asks: then nothing
-    /// has happened, and [`take_back`](Self::take_back) does it. Wait-free.
+/// Items that only thieves read: the owner knows what it has pushed, and takes it back unread.
+impl<T: Copy> Worker<T> {
+    /// Takes back the newest item, which lies at `position`, unread, if that takes a store and a
+    /// look. `false`: [`take_back_slowly`](Self::take_back_slowly) is to be called next. Wait-free.
     ///
     /// # Safety
     ///
     /// `position` is where the item was pushed, and all that was pushed after it has been taken
-    /// back, or stolen.
+    /// back, or stolen. After a `false`, `take_back_slowly` is called before anything else of this
+    /// worker's.
     #[inline(always)]
-    pub unsafe fn try_take_back(&self, position: u64) -> bool {
-        debug_assert!(position < self.position.get());
-        if !self.deque.stops.allow_pop(position) {
-            return false;
-        }
-        self.position.set(position);
-        true
+    #[must_use = "`take_back_slowly` is to follow if it is false"]
+    pub unsafe fn take_back(&self, position: u64) -> bool {
+        debug_assert!(position < self.position());
+        self.deque.retract(position)
     }
 
-    /// Takes back the newest item, unread. `false` if a thief has it, or there is none. Wait-free,
-    /// as [`pop`](Self::pop).
-    #[inline]
-    pub fn take_back(&self) -> bool {
-        self.pop_with_care().is_some()
-    }
-
-    /// Whether items have become public since this was last asked: a thief that sleeps would want
-    /// to know. If it has not seen them, what it did before its
-    /// [`demand`](crate::Stealer::demand) happens before this. Wait-free.
-    pub fn has_published(&self) -> bool {
-        self.has_published.replace(false)
+    /// Takes that item back. `false` if a thief has it. Wait-free.
+    ///
+    /// # Safety
+    ///
+    /// [`take_back`](Self::take_back) has just said `false` of this position.
+    pub unsafe fn take_back_slowly(&self, position: u64) -> bool {
+        self.reclaim(position)
     }
 }

@@ -13,9 +13,9 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::{UnsafeCell, with_runs};
 
-/// No ring is larger. So any two indices of one ring are less than a quarter of the index space
-/// apart, and are not confused after wrapping.
-pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
+/// No ring is larger. So any two indices of one ring are a quarter of the index space apart at
+/// most, which has 30 bits, and are not confused after wrapping.
+pub(crate) const MAX_CAPACITY: u32 = 1 << 28;
 
 /// The smallest capacity for so many items; `None` is more than a `u32` can tell.
 ///
@@ -25,7 +25,7 @@ pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
 pub(crate) fn capacity_for(items: Option<u32>) -> u32 {
     items
         .filter(|&items| items <= MAX_CAPACITY)
-        .expect("a deque has room for 2^30 items at most")
+        .expect("a deque has room for 2^28 items at most")
         .next_power_of_two()
 }
 
@@ -97,19 +97,6 @@ impl<T> Slots<T> {
         unsafe { self.slot(index) }.with_mut(|slot| {
             // SAFETY: by contract no other thread reads or writes this slot now.
             unsafe { (*slot).write(item) };
-        });
-    }
-
-    /// Calls `look` with the item at `index`, which stays in its slot.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives; the caller is the owner, and item `index` was written and is not published.
-    pub(crate) unsafe fn look(self, index: u32, look: impl FnOnce(&T)) {
-        // SAFETY: the ring lives, by contract.
-        unsafe { self.slot(index) }.with(|slot| {
-            // SAFETY: by contract the slot is initialized, and no other thread has it.
-            look(unsafe { (*slot).assume_init_ref() });
         });
     }
 

@@ -3,15 +3,14 @@
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 
-use crate::policy::Policy;
 use crate::ring::{MAX_CAPACITY, NoMemory, Ring, capacity_for};
 use crate::worker::Worker;
 
-impl<T, P: Policy> Worker<T, P> {
-    /// How many items can be written at once.
+impl<T> Worker<T> {
+    /// How many items can be pushed and leave room for one more.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
-        self.room_end.get().wrapping_sub(self.bottom())
+        (self.room_end.get() - self.position() - 1) as u32
     }
 
     /// Makes room for `additional` items: the pushes that follow allocate nothing, until there are
@@ -25,7 +24,7 @@ impl<T, P: Policy> Worker<T, P> {
     ///
     /// # Panics
     ///
-    /// If the deque would hold more than 2³⁰ items.
+    /// If the deque would hold 2²⁸ items.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -38,51 +37,61 @@ impl<T, P: Policy> Worker<T, P> {
     /// ```
     #[inline]
     pub fn try_reserve(&self, additional: usize) -> Result<(), NoMemory> {
-        if self.room() as usize >= additional {
+        if self.room_end.get() - self.position() > additional as u64 {
             return Ok(());
         }
-        let most = MAX_CAPACITY as usize + 1;
-        self.try_make_room(additional.min(most) as u32)
+        let most = MAX_CAPACITY as usize;
+        self.try_make_room(additional.min(most) as u32 + 1)
     }
 
-    /// [`try_make_room`](Self::try_make_room) for a caller that cannot do without.
-    #[cold]
-    pub(crate) fn make_room(&self, needed: u32) {
-        if self.try_make_room(needed).is_err() {
+    /// The last slot was taken: makes room for one item more.
+    pub(crate) fn make_room(&self) {
+        if self.len() >= MAX_CAPACITY as usize {
+            drop(self.pop());
+            panic!("a deque holds less than 2^28 items");
+        }
+        if self.find_room(1).is_err() {
             handle_alloc_error(Layout::new::<T>());
         }
     }
 
-    /// Makes room for `needed` items: finds that thieves have finished, or replaces the ring.
+    /// Makes room for `needed` items.
     ///
     /// # Panics
     ///
-    /// If the deque would hold more than 2³⁰ items. It is unchanged then.
+    /// If the deque would hold more than 2²⁸ items. It is unchanged then.
     #[cold]
     pub(crate) fn try_make_room(&self, needed: u32) -> Result<(), NoMemory> {
+        let found = self.find_room(needed);
+        // The stop of pushes is another one.
+        self.settle();
+        found
+    }
+
+    /// Finds that thieves have finished, or replaces the ring.
+    ///
+    /// It begins an epoch, once a turn of the ring at least: so no index comes back in one epoch.
+    fn find_room(&self, needed: u32) -> Result<(), NoMemory> {
         let ring = self.ring();
         // SAFETY: this is the owner, and the newest ring.
         unsafe { ring.free_settled() };
         let finished = ring.finished();
-        let taken = self.deque.taken();
+        let reached = self.deque.bump().position(self.position());
         let capacity = ring.capacity();
-        // Set here, once per turn of the ring, it is never older than the index could wrap around
-        // it.
-        self.reached.set(taken);
-        if finished == taken {
+        if finished == reached as u32 {
             // No claim is open: every item before top has left its slot.
-            self.room_end.set(taken.wrapping_add(capacity));
+            self.room_end.set(reached + u64::from(capacity));
         }
-        if self.room() >= needed {
+        if self.room_end.get() - self.position() >= u64::from(needed) {
             return Ok(());
         }
-        let held = self.bottom().wrapping_sub(taken);
-        self.replace_ring(taken, larger_capacity(capacity, held, needed))
+        let held = (self.position() - reached) as u32;
+        self.replace_ring(reached, larger_capacity(capacity, held, needed))
     }
 
-    /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds
-    /// the items and is at least `capacity`, unless it is no larger than that already, or there is
-    /// no memory for the smaller ring.
+    /// Gives memory back after a burst: the capacity becomes the smallest power of two that has a
+    /// slot more than there are items, and is at least `capacity`; unless it is no larger than that
+    /// already, or there is no memory for the smaller ring.
     ///
     /// The items are copied, and steals in flight fail. The old ring is freed at once if no thief
     /// is in the middle of a steal. Otherwise it is freed when the new one runs out of room, if the
@@ -99,24 +108,24 @@ impl<T, P: Policy> Worker<T, P> {
     /// assert_eq!((worker.len(), worker.capacity()), (3, 16));
     /// ```
     pub fn shrink_to(&self, capacity: usize) {
-        let taken = self.deque.taken();
-        let held = self.bottom().wrapping_sub(taken);
-        let wanted = capacity.max(held as usize).max(1);
+        let reached = self.deque.top().position(self.position());
+        let held = (self.position() - reached) as usize;
+        let wanted = capacity.max(held + 1);
         if wanted <= self.capacity() / 2 {
-            // At most a quarter of the index space: half of a capacity. Without memory for it the
-            // larger ring stays.
-            let _ = self.replace_ring(taken, (wanted as u32).next_power_of_two());
+            // Without memory for it the larger ring stays.
+            let _ = self.replace_ring(reached, (wanted as u32).next_power_of_two());
+            self.settle();
         }
     }
 
     /// Moves the items to a new ring of `capacity`. The old one is kept for thieves in the middle
     /// of a claim, and freed when the last of them has finished.
     ///
-    /// `taken` is an index that thieves have reached; the items after it fit.
-    fn replace_ring(&self, taken: u32, capacity: u32) -> Result<(), NoMemory> {
+    /// `reached` is a position that thieves have reached; the items after it fit.
+    fn replace_ring(&self, reached: u64, capacity: u32) -> Result<(), NoMemory> {
         let old = self.ring.get();
-        let bottom = self.bottom();
-        let new = Ring::allocate(capacity, taken)?;
+        let bottom = self.position();
+        let new = Ring::allocate(capacity, reached as u32)?;
         // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
         let slots = ring.slots();
@@ -125,24 +134,20 @@ impl<T, P: Policy> Worker<T, P> {
         // thread takes them from the new one. SAFETY: this is the owner of both rings, and nothing
         // of the new one is published; items up to bottom were written, and they fit.
         unsafe {
-            let count = bottom.wrapping_sub(taken);
-            self.slots.get().copy_to(taken, count, slots, taken);
+            let (first, count) = (reached as u32, (bottom - reached) as u32);
+            self.slots.get().copy_to(first, count, slots, first);
         }
-        self.deque.close(bottom);
-        let base = self.deque.bump();
+        self.deque.close();
+        let base = self.deque.bump().position(bottom);
         // SAFETY: this is the owner; `old` was the newest ring; the deque is closed.
-        unsafe { ring.supersede(old, base) };
+        unsafe { ring.supersede(old, base as u32) };
         self.deque.set_ring(new);
-        self.deque.publish(self.split.get());
+        self.deque.set_bottom(bottom);
         self.ring.set(new);
         self.slots.set(slots);
-        self.room_end.set(base.wrapping_add(capacity));
+        self.room_end.set(base + u64::from(capacity));
         // SAFETY: this is the owner, and now the newest ring.
         unsafe { ring.free_settled() };
-        if P::KEEPS_PRIVATE {
-            // There may be less room than before.
-            self.settle();
-        }
         Ok(())
     }
 }
@@ -177,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "2^30")]
+    #[should_panic(expected = "2^28")]
     fn one_item_more_is_refused() {
         larger_capacity(MAX_CAPACITY, MAX_CAPACITY, 1);
     }

@@ -1,14 +1,15 @@
 //! The answer of a thief's attempt.
 
-/// What came of an attempt to steal. There is no fourth answer, so match all three.
+/// The outcome of an attempt to steal. There is no fourth one, so match all three.
 ///
 /// "Nothing there" and "lost the race" are different answers: a thief may go to sleep on the first
 /// (after the handshake that its scheduler needs), never on the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Steal<T> {
-    /// There was no public item at some moment of the call, as far as the calling thread could
-    /// know.
+    /// There was no item in reach at some moment of the call, as far as the calling thread could
+    /// know. A [biased](crate::Worker::biased) deque has none in reach; its owner was asked, and
+    /// [`ask`](crate::Stealer::ask) tells how to insist.
     Empty,
     /// The owner or another thief came first, or the owner is replacing its ring. Another attempt
     /// may succeed.

@@ -1,13 +1,11 @@
 //! The end that steals.
 
-use alloc::vec::Vec;
 use core::{fmt, hint};
 
 use filch_sync::Arc;
 
-use crate::claim::Claim;
 use crate::deque::Deque;
-use crate::policy::Policy;
+use crate::request::Request;
 use crate::steal::Steal;
 use crate::worker::Worker;
 
@@ -47,9 +45,34 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
+        self.steal_if(|_| true)
+    }
+
+    /// Takes the oldest item, if `accept` says so of the index where it lies: the lower half of a
+    /// [position](Worker::position). The item was in the deque, in reach, before `accept` ran; what
+    /// `accept` observes held while it was there. If `accept` refuses, the answer is `Empty`.
+    ///
+    /// As [`steal`](Self::steal) otherwise.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::new();
+    /// worker.push("older");
+    /// let base = worker.position() as u32;
+    /// worker.push("younger");
+    /// let stealer = worker.stealer();
+    /// // Indices wrap.
+    /// let is_younger = |index: u32| index.wrapping_sub(base) as i32 >= 0;
+    /// assert_eq!(stealer.steal_if(is_younger), Steal::Empty);
+    /// assert_eq!(stealer.steal(), Steal::Success("older"));
+    /// assert_eq!(stealer.steal_if(is_younger), Steal::Success("younger"));
+    /// ```
+    #[inline]
+    pub fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<T> {
         let offer = match self.deque.observe() {
-            Steal::Success(offer) => offer,
-            Steal::Empty => return Steal::Empty,
+            Steal::Success(offer) if accept(offer.first() as u32) => offer,
+            Steal::Success(_) | Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
         // The claim ends here, since there are no others in it.
@@ -58,68 +81,13 @@ impl<T> Stealer<T> {
             .map_or_else(lost, |(item, _others)| Steal::Success(item))
     }
 
-    /// Takes the oldest item, if `accept` says so of the index where it lies: the lower half of a
-    /// [position](Worker::position). The item that is taken lay there, public, from before that
-    /// call on. So what a thief finds in there to be still so, was so when the item was in the
-    /// deque. If `accept` refuses, the answer is `Empty`.
-    ///
-    /// As [`steal`](Self::steal) otherwise.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker = Worker::lazy(64);
-    /// worker.push("older");
-    /// let base = worker.position() as u32;
-    /// worker.push("younger");
-    /// worker.flush();
-    /// let stealer = worker.stealer();
-    /// // Indices wrap.
-    /// let is_younger = |index: u32| index.wrapping_sub(base) as i32 >= 0;
-    /// assert_eq!(stealer.steal_if(is_younger), Steal::Empty);
-    /// assert_eq!(stealer.steal(), Steal::Success("older"));
-    /// assert_eq!(stealer.steal_if(is_younger), Steal::Success("younger"));
-    /// ```
-    pub fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<T> {
-        match self.deque.observe() {
-            Steal::Success(offer) if !accept(offer.index()) => Steal::Empty,
-            Steal::Success(offer) => self
-                .deque
-                .claim(&offer, 1)
-                .map_or_else(lost, |(item, _others)| Steal::Success(item)),
-            Steal::Empty => Steal::Empty,
-            Steal::Retry => Steal::Retry,
-        }
-    }
-
-    /// [`is_empty`](Self::is_empty), and if so, asks the owner of a [`Lazy`](crate::Lazy) deque for
-    /// more: at its next push or pop one item at least is public, if it has any. Then looks again.
-    /// For a thief that is about to sleep, and will not ask again.
-    ///
-    /// Of what the owner [publishes](Worker::has_published) this sees all, or what the caller did
-    /// before this happens before the end of the call that published. So neither needs a fence: a
-    /// thief says first that it sleeps, and an owner asks afterwards who does.
-    pub fn demand(&self) -> bool {
-        if !self.is_empty() {
-            return false;
-        }
-        self.deque.stops.ask();
-        self.is_empty()
-    }
-
-    /// Has the owner of a [`Lazy`](crate::Lazy) deque take the long way at its next push or pop,
-    /// whatever there is to steal: for one that has something to tell it. Wait-free.
-    pub fn interrupt(&self) {
-        self.deque.stops.ask();
-    }
-
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
     /// Returns the oldest and pushes the others into `into`, oldest first. Without memory
     /// for all of them, it takes as many as `into` has room for.
     ///
-    /// So thieves of `into` take the loot in the order in which it was pushed, and the caller's
-    /// [`pop`](Worker::pop) takes it from the other end, the youngest first. To run the loot in
-    /// order, steal it from `into` through a [`Stealer`], or steal one item at a time.
+    /// So thieves of `into` take the stolen items in the order in which they were pushed, and the
+    /// caller's [`pop`](Worker::pop) takes them from the other end, the youngest first. To run them
+    /// in order, steal them from `into` through a [`Stealer`], or steal one at a time.
     ///
     /// If `into` is the owner's end of this very deque, only the oldest item is taken, as by
     /// [`steal`](Self::steal).
@@ -144,91 +112,66 @@ impl<T> Stealer<T> {
     /// assert_eq!(own.stealer().steal(), Steal::Success(1));
     /// assert_eq!(own.pop(), Some(3));
     /// ```
-    pub fn steal_half_into<P: Policy>(&self, into: &Worker<T, P>, limit: usize) -> Steal<T> {
-        let limit = if into.owns(&self.deque) {
-            limit.min(1)
-        } else {
-            limit
-        };
-        let reserve = |count| into.try_make_room(count).is_ok();
-        self.claim_half(limit, into.room() as usize, reserve)
-            .map(|(oldest, others)| {
-                into.receive(others);
-                oldest
-            })
-    }
-
-    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
-    /// Returns the oldest and appends the others to `into`, oldest first.
-    ///
-    /// For a thief whose queue is not a deque of this crate. If `into` has to grow, it does so
-    /// before anything is taken.
-    ///
-    /// # Panics
-    ///
-    /// If `limit` is zero, and where [`Vec::reserve`] does. Then nothing was taken.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker: Worker<_> = (0..8).collect();
-    /// let mut loot = Vec::new();
-    /// assert_eq!(worker.stealer().steal_half_into_vec(&mut loot, 16), Steal::Success(0));
-    /// assert_eq!(loot, [1, 2, 3]);
-    /// ```
-    pub fn steal_half_into_vec(&self, into: &mut Vec<T>, limit: usize) -> Steal<T> {
-        let room = into.capacity() - into.len();
-        let reserve = |count| {
-            into.reserve(count as usize);
-            true
-        };
-        self.claim_half(limit, room, reserve)
-            .map(|(oldest, others)| {
-                // `into` has room: nothing is allocated while the claim is open.
-                others.for_each(|item| into.push(item));
-                oldest
-            })
-    }
-
-    /// Claims the older half, at most `limit`. If the loot beside the oldest item needs more than
-    /// `room`, `reserve` makes room for it before the claim: after it nothing may allocate or
-    /// panic. If it could not, there is less loot.
-    #[inline]
-    fn claim_half(
-        &self,
-        limit: usize,
-        room: usize,
-        reserve: impl FnOnce(u32) -> bool,
-    ) -> Steal<(T, Claim<T>)> {
+    pub fn steal_half_into(&self, into: &Worker<T>, limit: usize) -> Steal<T> {
         assert!(limit > 0, "a thief that may take nothing");
         let offer = match self.deque.observe() {
             Steal::Success(offer) => offer,
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
-        let half = offer.count().div_ceil(2);
+        let half = match into.owns(&self.deque) {
+            true => 1,
+            false => offer.count().div_ceil(2),
+        };
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
         let mut others = count - 1;
-        if room < others as usize {
+        let room = into.room();
+        if room < others {
             // The count of an offer that was overtaken may be far off: do not allocate for it.
             if !self.deque.stands(&offer) {
                 return Steal::Retry;
             }
-            if !reserve(others) {
-                others = room as u32;
+            // Before the claim: after it nothing may allocate or panic.
+            if into.try_reserve(others as usize).is_err() {
+                others = room;
             }
         }
-        self.deque
-            .claim(&offer, 1 + others)
-            .map_or_else(lost, Steal::Success)
+        match self.deque.claim(&offer, 1 + others) {
+            Some((oldest, others)) => {
+                into.receive(others);
+                Steal::Success(oldest)
+            }
+            None => lost(),
+        }
     }
 
-    /// Which item is public, if exactly one is: to be compared with the answer of an earlier call.
+    /// Asks the owner of a [biased](Worker::biased) deque to share it. `None`: it is shared. For a
+    /// thief that has found nothing, and is about to sleep, or to
+    /// [insist](Request::revoke_all).
     ///
-    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer.
-    /// So two equal answers in a row say that the item has waited in between, unless there were 2³²
-    /// such calls. A thief that can wait leaves an only item to its owner, which mostly pops it
-    /// next, and takes it if it is still there at the second look.
+    /// It is one half of a handshake without fences. A thief first says, where owners look, that it
+    /// sleeps; it asks; and it looks, when it has `None`, or an answer, or has insisted. An owner
+    /// pushes, and looks afterwards who sleeps, if it [was asked](Worker::was_asked). Then the
+    /// thief sees what was pushed, or the owner sees the thief. Wait-free: an exchange and two
+    /// stores.
+    pub fn ask(&self) -> Option<Request<'_, T>> {
+        Request::new(&self.deque)
+    }
+
+    /// Whether the owner keeps nothing to itself. A biased deque may hold items that no other
+    /// thread can see yet.
+    pub fn is_shared(&self) -> bool {
+        self.deque.is_shared()
+    }
+
+    /// The name of the item, if there is exactly one: to be compared with the answer of an earlier
+    /// call. Nobody is asked.
+    ///
+    /// Every steal changes the answer, and in a shared deque every pop of the owner. So two equal
+    /// answers in a row say that the item has waited in between, unless there were 2³² such calls;
+    /// of a [biased](Worker::biased) deque only if its owner is known to have popped nothing. A
+    /// thief that can wait leaves an only item to its owner, which mostly pops it next, and takes
+    /// it if it is still there at the second look.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -248,41 +191,22 @@ impl<T> Stealer<T> {
     /// assert_eq!(stealer.sole(), None, "there are two");
     /// ```
     pub fn sole(&self) -> Option<Sole> {
-        self.deque
-            .observe()
-            .success()
-            .and_then(|offer| offer.sole())
-            .map(Sole)
+        self.deque.sole().map(Sole)
     }
 
-    /// Whether there was no public item, as far as the calling thread could know. It may have
-    /// changed since.
+    /// Whether there was no item, as far as the calling thread could know. It may have changed
+    /// since.
     ///
     /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees
-    /// every item that was public before the pusher's fence. In a [`Strict`](crate::Strict) deque
-    /// an item is public when it is pushed. In a [`Lazy`](crate::Lazy) one it may be private until
-    /// its owner's next [`flush`](Worker::flush), and the answer is `true` meanwhile: an owner that
-    /// looks for sleepers flushes before its fence, or runs the rest itself. While the owner
-    /// replaces its ring the answer is `false`.
-    ///
-    /// ```
-    /// use filch_deque::Worker;
-    ///
-    /// let worker = Worker::lazy(64);
-    /// worker.push_batch(0..4);
-    /// while !worker.stealer().is_empty() {
-    ///     let _ = worker.stealer().steal();
-    /// }
-    /// assert!(!worker.is_empty(), "a thief does not see what is private");
-    /// worker.flush();
-    /// assert!(!worker.stealer().is_empty());
-    /// ```
+    /// every item that was pushed before the pusher's fence. Beside a pusher that passes none it
+    /// [asks](Self::ask) before. While the owner replaces its ring the answer is `false`.
+    /// Wait-free.
     pub fn is_empty(&self) -> bool {
-        self.deque.observe().is_empty()
+        self.deque.count() == Some(0)
     }
 
-    /// How many public items there were at some moment: a figure for people, out of date as soon as
-    /// it is known. Private items are not counted. Wait-free.
+    /// How many items there were at some moment: a figure for people, out of date as soon as it is
+    /// known. Wait-free.
     ///
     /// While the owner replaces its ring, the number cannot be told and the answer is 1.
     ///
@@ -294,15 +218,11 @@ impl<T> Stealer<T> {
     /// assert_eq!(worker.stealer().len(), 5);
     /// ```
     pub fn len(&self) -> usize {
-        match self.deque.observe() {
-            Steal::Empty => 0,
-            Steal::Retry => 1,
-            Steal::Success(offer) => offer.count() as usize,
-        }
+        self.deque.count().map_or(1, |count| count as usize)
     }
 }
 
-/// The only public item of a deque, as a thief [saw it](Stealer::sole).
+/// The only item of a deque, as a thief [saw it](Stealer::sole).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sole(u64);
 
@@ -319,7 +239,7 @@ fn lost<T>() -> Steal<T> {
     Steal::Retry
 }
 
-impl<T, P: Policy> Worker<T, P> {
+impl<T> Worker<T> {
     /// A thief's end of this deque.
     pub fn stealer(&self) -> Stealer<T> {
         Stealer::new(Arc::clone(&self.deque))

@@ -1,50 +1,100 @@
-//! The packed word that thieves compare.
+//! The packed word that decides every race.
 
-/// The word that decides every race: which item thieves take next, and in which epoch.
+/// Which item thieves take next, in which epoch, and whether they may.
 ///
 /// ```text
-///  63            32 31             0
-/// +----------------+----------------+
-/// |      tag       |     index      |   both wrap around
-/// +----------------+----------------+
+///  63            32 31            2    1        0
+/// +----------------+---------------+--------+-------+
+/// |      tag       |     index     | shared | asked |   tag and index wrap around
+/// +----------------+---------------+--------+-------+
 /// ```
 ///
+/// | shared | asked | thieves |
+/// |---|---|---|
+/// | no | no | may take nothing: the deque is *biased* towards its owner |
+/// | no | yes | have asked; the owner's next call shares |
+/// | yes | no | take what lies between `index` and `bottom` |
+/// | yes | yes | the same; one that may sleep now has found nothing there |
+///
 /// Thieves add to `index` when they claim items. The owner alone adds to `tag`, whenever something
-/// that a thief may have read before (`split`, the ring) no longer holds. A compare-and-swap that
-/// expects an older tag fails.
+/// that a thief may have read before no longer holds. A compare-and-swap that expects an older tag
+/// fails. Within one tag `shared` is set once at most, and never taken down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Top {
-    pub(crate) tag: u32,
-    pub(crate) index: u32,
-}
+pub(crate) struct Top(pub(crate) u64);
 
 impl Top {
-    /// Added to the packed word, it starts the next epoch and leaves the index alone. The carry of
-    /// the last tag is lost.
+    /// Some thief wants to be shared with.
+    pub(crate) const ASKED: u64 = 1;
+    /// What lies in the deque is everybody's.
+    pub(crate) const SHARED: u64 = 2;
+    /// Added to the word, it starts the next epoch and leaves the rest alone. The carry of the last
+    /// tag is lost.
     pub(crate) const NEXT_TAG: u64 = 1 << 32;
+    /// The index begins at this bit.
+    const INDEX: u32 = 2;
 
-    /// The packed word.
-    #[inline]
-    pub(crate) const fn pack(self) -> u64 {
-        (self.tag as u64) << 32 | self.index as u64
+    /// Of an empty deque, with tag and index from `start` on. It is shared, and whoever slept
+    /// before it was there has asked.
+    pub(crate) const fn new(start: u32) -> Self {
+        let index = start << Self::INDEX;
+        Self((start as u64) << 32 | index as u64 | Self::SHARED | Self::ASKED)
     }
 
-    /// The fields of a packed word.
     #[inline]
-    pub(crate) const fn unpack(word: u64) -> Self {
-        Self {
-            tag: (word >> 32) as u32,
-            index: word as u32,
-        }
+    pub(crate) const fn is_shared(self) -> bool {
+        self.0 & Self::SHARED != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_asked(self) -> bool {
+        self.0 & Self::ASKED != 0
+    }
+
+    /// Biased, and no thief has asked.
+    #[inline]
+    pub(crate) const fn is_biased(self) -> bool {
+        self.0 & (Self::SHARED | Self::ASKED) == 0
+    }
+
+    /// How many items there are before that position; below zero if the owner is about to find that
+    /// there is none. The two are no further apart than a capacity.
+    #[inline]
+    pub(crate) const fn until(self, bottom: u64) -> i32 {
+        let index = self.0 as u32 & !((1 << Self::INDEX) - 1);
+        ((bottom as u32) << Self::INDEX).wrapping_sub(index) as i32 >> Self::INDEX
+    }
+
+    /// Whether thieves have left the item at that position, which is as near.
+    #[inline]
+    pub(crate) const fn leaves(self, position: u64) -> bool {
+        // Below the index are flags: with both set on the left, what they are does not matter.
+        let last = (position as u32) << Self::INDEX | Self::SHARED as u32 | Self::ASKED as u32;
+        last.wrapping_sub(self.0 as u32) as i32 >= 0
+    }
+
+    /// The position that thieves have reached, in a deque that ends at `bottom`.
+    #[inline]
+    pub(crate) const fn position(self, bottom: u64) -> u64 {
+        bottom.wrapping_add_signed(-(self.until(bottom) as i64))
     }
 
     /// The same epoch, `count` items later.
     #[inline]
     pub(crate) const fn advance(self, count: u32) -> Self {
-        Self {
-            index: self.index.wrapping_add(count),
-            ..self
-        }
+        let low = (self.0 as u32).wrapping_add(count << Self::INDEX);
+        Self(self.0 >> 32 << 32 | low as u64)
+    }
+
+    /// The next epoch.
+    #[inline]
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0.wrapping_add(Self::NEXT_TAG))
+    }
+
+    /// The next epoch, biased.
+    #[inline]
+    pub(crate) const fn next_biased(self) -> Self {
+        Self(self.next().0 & !(Self::SHARED | Self::ASKED))
     }
 }
 
@@ -53,50 +103,43 @@ mod tests {
     use super::Top;
     use proptest::prelude::*;
 
+    /// The largest difference of two positions in a deque.
+    const FAR: i64 = 1 << 28;
+
     proptest! {
         #[test]
-        fn every_pair_survives_the_round_trip(tag: u32, index: u32) {
-            let top = Top { tag, index };
-            prop_assert_eq!(Top::unpack(top.pack()), top);
+        fn the_distance_is_that_of_the_positions(
+            top: u32,
+            flags in 0..4_u64,
+            distance in -FAR..=FAR,
+        ) {
+            let position = (1 << 32) + u64::from(top);
+            let bottom = position.wrapping_add_signed(distance);
+            prop_assert_eq!(i64::from(Top::new(top).until(bottom)), distance);
+            prop_assert_eq!(Top::new(top).position(bottom), position);
+            let word = Top(Top::new(top).0 & !3 | flags);
+            prop_assert_eq!(word.leaves(bottom), distance >= 0);
         }
 
         #[test]
-        fn every_word_survives_the_round_trip(word: u64) {
-            prop_assert_eq!(Top::unpack(word).pack(), word);
+        fn claims_leave_the_rest_alone(start: u32, flags in 0..4_u64, count in 0..1_u32 << 28) {
+            let top = Top(Top::new(start).0 & !3 | flags);
+            let later = top.advance(count);
+            prop_assert_eq!(later.0 >> 32, u64::from(start));
+            prop_assert_eq!(later.0 & 3, flags);
+            let position = (1 << 32) + u64::from(start);
+            prop_assert_eq!(later.until(position + u64::from(count)), 0);
         }
 
         #[test]
-        fn the_next_tag_leaves_the_index_alone(tag: u32, index: u32) {
-            let word = Top { tag, index }.pack().wrapping_add(Top::NEXT_TAG);
-            prop_assert_eq!(Top::unpack(word), Top { tag: tag.wrapping_add(1), index });
-        }
-
-        #[test]
-        fn claims_leave_the_tag_alone(tag: u32, index: u32, count: u32) {
-            let top = Top { tag, index }.advance(count);
-            prop_assert_eq!(top, Top { tag, index: index.wrapping_add(count) });
-        }
-    }
-
-    #[test]
-    fn both_halves_wrap() {
-        let last = Top {
-            tag: u32::MAX,
-            index: u32::MAX,
-        };
-        assert_eq!(
-            last.advance(1),
-            Top {
-                tag: u32::MAX,
-                index: 0
+        fn the_next_tag_leaves_the_index_alone(word: u64) {
+            let top = Top(word);
+            for next in [top.next(), top.next_biased()] {
+                prop_assert_eq!((next.0 >> 32) as u32, ((word >> 32) as u32).wrapping_add(1));
+                prop_assert_eq!(next.until(1 << 40), top.until(1 << 40));
             }
-        );
-        assert_eq!(
-            Top::unpack(last.pack().wrapping_add(Top::NEXT_TAG)),
-            Top {
-                tag: 0,
-                index: u32::MAX
-            },
-        );
+            prop_assert_eq!(top.next().0 & 3, word & 3);
+            prop_assert!(top.next_biased().is_biased());
+        }
     }
 }

@@ -9,115 +9,142 @@ use core::ptr::NonNull;
 
 use filch_sync::{Arc, drop_each};
 
+use crate::claim::Claim;
 use crate::deque::Deque;
-use crate::policy::{MAX_PRIVATE, Policy, Strict};
 use crate::ring::{Ring, Slots, capacity_for};
 
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
 
-/// Added to the first position: see [`Stops`](crate::stops::Stops).
-const FIRST_LAP: u64 = 1 << 32;
-
 /// The owner's end of a deque: pushes and pops at the bottom, last in, first out.
 ///
 /// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Thieves take from
-/// the top through [`Stealer`](crate::Stealer)s. `P` says when they can see an item: always
-/// ([`Strict`]), or when they ask ([`Lazy`](crate::Lazy)).
+/// the top through [`Stealer`](crate::Stealer)s.
 ///
-/// To drop it drops the items that are left, each once. Thieves in flight finish with what they
-/// have claimed, and find nothing more. If the destructor of an item panics, the other items are
-/// dropped nevertheless. A worker that is forgotten instead leaves its public items to the thieves,
-/// and its memory is never freed.
+/// Dropping it drops each remaining item exactly once. Thieves in flight finish with what they have
+/// claimed, and find nothing more. If the destructor of an item panics, the other items are dropped
+/// nevertheless. A worker that is forgotten instead leaves its items to the thieves, and its memory
+/// is never freed.
 ///
 /// Source: D. Chase and Y. Lev, *Dynamic Circular Work-Stealing Deque*, SPAA 2005, with the changes
 /// that [`algorithm`](crate::algorithm) explains.
-pub struct Worker<T, P: Policy = Strict> {
+pub struct Worker<T> {
     pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
     pub(crate) ring: Cell<NonNull<Ring<T>>>,
     /// Its slots.
     pub(crate) slots: Cell<Slots<T>>,
-    /// Where the next push goes. Its lower half is the index, `bottom`.
-    pub(crate) position: Cell<u64>,
-    /// The deque's `split` as thieves see it, outside of the calls. Items from it to bottom are
-    /// private.
-    pub(crate) split: Cell<u32>,
-    /// The index that thieves had reached when the owner last reclaimed, or ran out of room. A
-    /// strict owner's: if it is `split`, nothing is public. It is a few capacities behind `split`
-    /// at most.
-    pub(crate) reached: Cell<u32>,
-    /// The first index that must not be written yet, because its slot may be in use. It is at most
-    /// a capacity after top.
-    pub(crate) room_end: Cell<u32>,
-    /// Whether a lazy owner has made items public, and was not asked since.
-    pub(crate) has_published: Cell<bool>,
-    /// The most items that a lazy owner keeps private between its calls.
-    pub(crate) max_private: u8,
-    /// Called with each item that a lazy owner makes public, before.
-    pub(crate) prepare: Option<fn(&T)>,
-    policy: PhantomData<P>,
+    /// The first position that must not be written yet, because its slot may be in use. Between the
+    /// owner's calls it is behind `bottom`: there is room for one item at least.
+    pub(crate) room_end: Cell<u64>,
+    /// The position that thieves had reached when the owner last looked.
+    pub(crate) reached: Cell<u64>,
+    /// Whether the deque is the owner's, as far as that knows.
+    pub(crate) is_biased: Cell<bool>,
+    /// How many pops have to find no thief before it is the owner's again.
+    pub(crate) wary: Cell<u32>,
+    /// Whether a thief has asked, and nobody was told since.
+    pub(crate) was_asked: Cell<bool>,
+    /// Whether the deque may be the owner's at all.
+    pub(crate) may_bias: bool,
+    // Neither Sync nor tied to the rules of the pointers in here.
+    items: PhantomData<Cell<T>>,
 }
 
 // SAFETY: it is the only owner's end, on whatever thread, and the items are `Send`. The `NonNull`
 // is a ring that the deque keeps alive.
-unsafe impl<T: Send, P: Policy> Send for Worker<T, P> {}
+unsafe impl<T: Send> Send for Worker<T> {}
 
-impl<T, P: Policy> Default for Worker<T, P> {
-    /// An empty deque with room for 64 items.
+impl<T> Default for Worker<T> {
+    /// An empty deque with 64 slots.
     fn default() -> Self {
-        Self::make(DEFAULT_CAPACITY, 0)
+        Self::new()
     }
 }
 
 impl<T> Worker<T> {
-    /// An empty strict deque with room for 64 items. It grows when it must.
+    /// Makes an empty deque with 64 slots, whose items are all in reach of thieves, from push to
+    /// pop. It grows when it is full.
+    ///
+    /// For a pusher that looks for sleeping thieves after each push, by a fence of its own, and for
+    /// all who do not [register](filch_sync::asymmetric::register) their process for heavy fences.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_capacity(DEFAULT_CAPACITY)
     }
 
-    /// An empty strict deque with room for `capacity` items, rounded up to a power of two, at least
-    /// one. It grows when it must.
+    /// [`new`](Self::new), with so many slots, rounded up to a power of two, at least one.
     ///
     /// # Panics
     ///
-    /// If `capacity` is greater than 2³⁰.
+    /// If `capacity` is greater than 2²⁸.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::make(capacity, 0)
+        Self::make(capacity, 0, false)
     }
 
-    /// [`with_capacity`](Self::with_capacity), for tests: tag and index begin at `start`, so that
-    /// they soon wrap.
+    /// Makes an empty deque with so many slots, rounded up to a power of two, which is *biased*
+    /// towards its owner while no thief asks: a push or a pop is then a store and a load, and
+    /// thieves that want something have to [ask](crate::Stealer::ask).
+    ///
+    /// It is biased only where there are heavy fences, which the process has to
+    /// [register](filch_sync::asymmetric::register) for. Elsewhere it is as one that
+    /// [`with_capacity`](Self::with_capacity) makes.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// filch_sync::asymmetric::register();
+    /// let worker = Worker::biased(64);
+    /// let stealer = worker.stealer();
+    /// worker.push("older");
+    /// worker.push("younger");
+    /// worker.push("popped");
+    /// worker.pop(); // and no thief was there: from now on it is the owner's
+    /// if !stealer.is_shared() {
+    ///     assert_eq!(stealer.steal(), Steal::Empty, "nothing is in reach; it asks");
+    ///     worker.push("shared");
+    /// }
+    /// assert_eq!(stealer.steal(), Steal::Success("older"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is greater than 2²⁸.
+    pub fn biased(capacity: usize) -> Self {
+        Self::make(capacity, 0, true)
+    }
+
+    /// For tests: tag and index begin at `start`, so that they soon wrap.
     #[doc(hidden)]
-    pub fn starting_at(capacity: usize, start: u32) -> Self {
-        Self::make(capacity, start)
+    pub fn starting_at(capacity: usize, start: u32, may_bias: bool) -> Self {
+        Self::make(capacity, start, may_bias)
     }
-}
 
-impl<T, P: Policy> Worker<T, P> {
-    pub(crate) fn make(capacity: usize, start: u32) -> Self {
+    fn make(capacity: usize, start: u32, may_bias: bool) -> Self {
         let capacity = capacity_for(u32::try_from(capacity).ok());
         let Ok(ring) = Ring::allocate(capacity, start) else {
             handle_alloc_error(Layout::new::<T>())
         };
-        let position = FIRST_LAP | u64::from(start);
+        let deque = Deque::new(start, ring);
+        let room_end = deque.bottom() + u64::from(capacity);
+        if !may_bias {
+            deque.stops().set_limit(room_end);
+        }
         Self {
-            deque: Arc::new(Deque::new(start, ring, P::KEEPS_PRIVATE)),
-            ring: Cell::new(ring),
             // SAFETY: `allocate` returned it just now.
             slots: Cell::new(unsafe { ring.as_ref() }.slots()),
-            position: Cell::new(position),
-            split: Cell::new(start),
-            reached: Cell::new(start),
-            room_end: Cell::new(start.wrapping_add(capacity)),
-            has_published: Cell::new(false),
-            max_private: MAX_PRIVATE,
-            prepare: None,
-            policy: PhantomData,
+            ring: Cell::new(ring),
+            room_end: Cell::new(room_end),
+            reached: Cell::new(deque.bottom()),
+            is_biased: Cell::new(false),
+            wary: Cell::new(0),
+            was_asked: Cell::new(false),
+            may_bias,
+            items: PhantomData,
+            deque: Arc::new(deque),
         }
     }
 
-    /// Pushes `item` at the bottom. Thieves see it at once, or when the [`Policy`] says.
+    /// Pushes `item` at the bottom.
     ///
     /// Wait-free, unless it has to allocate: when the deque must grow, or when the ring has come
     /// full circle while a thief is in the middle of a steal. What the owner did before happens
@@ -125,197 +152,80 @@ impl<T, P: Policy> Worker<T, P> {
     ///
     /// # Panics
     ///
-    /// If the deque holds 2³⁰ items.
+    /// If the deque would hold 2²⁸ items. The item is dropped.
     #[inline]
     pub fn push(&self, item: T) {
-        if !P::KEEPS_PRIVATE {
-            self.append(item);
-            self.offer();
-        } else if self.deque.stops.allow_push(self.position.get()) {
-            // SAFETY: there is room: `limit` is not past the end of it.
-            unsafe { self.write(item) };
-        } else {
-            self.push_with_care(item);
+        // SAFETY: it is the position of now, and `settle` follows.
+        if !unsafe { self.push_at(self.position(), item) } {
+            self.settle();
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn push_with_care(&self, item: T) {
-        self.append(item);
-        self.offer();
-    }
-
-    /// Pushes `items` in order, and publishes them together: thieves see none of them before the
-    /// last was pushed, and then as many as the [`Policy`] shows.
-    ///
-    /// If the iterator panics, the items that it gave are in the deque, and published. The iterator
-    /// may use this deque; a push in it publishes what came before.
-    ///
-    /// Wait-free for each item, as [`push`](Self::push) is, apart from what the iterator does.
+    /// Pushes `items` in order, one by one. The iterator may use this deque.
     ///
     /// # Panics
     ///
-    /// If the deque would hold more than 2³⁰ items.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker = Worker::new();
-    /// worker.push_batch(["one", "two", "three"]);
-    /// assert_eq!(worker.stealer().steal(), Steal::Success("one"));
-    /// assert_eq!(worker.pop(), Some("three"));
-    /// ```
+    /// As [`push`](Self::push) does. What the iterator gave until then is in the deque; so it is if
+    /// the iterator panics.
     pub fn push_batch(&self, items: impl IntoIterator<Item = T>) {
-        /// Publishes at the end, also when the iterator unwinds.
-        struct Batch<'a, T, P: Policy>(&'a Worker<T, P>);
-
-        impl<T, P: Policy> Drop for Batch<'_, T, P> {
-            fn drop(&mut self) {
-                self.0.offer();
-            }
-        }
-
-        let batch = Batch(self);
-        for item in items {
-            batch.0.append(item);
-        }
+        items.into_iter().for_each(|item| self.push(item));
     }
 
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one
     /// first.
     ///
-    /// Wait-free. A private item costs no atomic read-modify-write. A public one costs one, which
-    /// takes back this item ([`Strict`]) or half of the public items ([`Lazy`](crate::Lazy)). An
-    /// empty deque costs none, if the owner knows that it is empty.
+    /// Wait-free. In a biased deque it is a store and a load; in a shared one, an atomic
+    /// read-modify-write more, or two if they make it biased; none if it is known to be empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        if !P::KEEPS_PRIVATE {
-            if self.private() == 0 && !self.reclaim() {
-                return None;
-            }
-        } else if !self.deque.stops.allow_pop(self.position.get() - 1) {
-            return self.pop_with_care();
-        }
-        // SAFETY: it is private: `floor` is not before `split`.
-        Some(unsafe { self.read() })
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn pop_with_care(&self) -> Option<T> {
-        if self.private() == 0 && !self.reclaim() {
-            // The thief that took the last one asks, but perhaps not before the next push.
-            self.deque.stops.set_asked();
-            return None;
-        }
-        // SAFETY: it is private.
-        let item = unsafe { self.read() };
-        self.settle();
-        Some(item)
-    }
-
-    /// Makes every item public. A [`Strict`] deque has nothing to do.
-    ///
-    /// Wait-free: a store. For the owner of a [`Lazy`](crate::Lazy) deque that is about to block,
-    /// or to run something long: private items are out of reach meanwhile.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker = Worker::lazy(64);
-    /// worker.push_batch(0..4);
-    /// worker.flush();
-    /// let stealer = worker.stealer();
-    /// let all: Vec<i32> = std::iter::from_fn(|| stealer.steal().success()).collect();
-    /// assert_eq!(all, [0, 1, 2, 3]);
-    /// ```
-    pub fn flush(&self) {
-        if self.private() > 0 {
-            self.show(self.bottom());
-            self.settle();
-        }
+        let last = self.position() - 1;
+        let is_there = self.deque.retract(last) || self.reclaim(last);
+        // SAFETY: this end pushed the item, and the newest ring has it. It is off the deque, and no
+        // thief has it.
+        is_there.then(|| unsafe { self.slots.get().take(last as u32) })
     }
 
     /// The position of the item that is pushed next. Positions count up from item to item, and a
     /// pop gives one back; thieves do not change them. Wait-free.
     #[inline(always)]
     pub fn position(&self) -> u64 {
-        self.position.get()
+        self.deque.bottom()
     }
 
     /// How many items there are. Thieves may have taken some of them without the owner's knowledge.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.
-        self.bottom().wrapping_sub(self.deque.taken()) as usize
+        self.deque.top().until(self.position()) as usize
     }
 
     /// Whether there is no item. `true` is certain; `false` may be out of date, because of thieves.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.deque.taken() == self.bottom()
+        self.len() == 0
     }
 
-    /// How many items there is memory for, in the newest ring.
+    /// How many slots there are in the newest ring.
     pub fn capacity(&self) -> usize {
         self.ring().capacity() as usize
     }
 
-    /// The index of the next push.
-    #[inline]
-    pub(crate) fn bottom(&self) -> u32 {
-        self.position.get() as u32
+    /// Whether this is the owner's end of `deque`.
+    pub(crate) fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
+        Arc::ptr_eq(&self.deque, deque)
     }
 
-    /// Makes room if there is none, and writes `item` to the slot at bottom. It is private.
-    #[inline]
-    fn append(&self, item: T) {
-        if self.room() == 0 {
-            self.make_room(1);
+    /// Pushes the rest of a thief's claim, oldest first. There must be [`room`](Self::room) for it,
+    /// since nothing may be allocated before the claim is finished.
+    pub(crate) fn receive(&self, claim: Claim<T>) {
+        let bottom = self.position();
+        let count = claim.len();
+        debug_assert!(count <= self.room());
+        // SAFETY: this is the owner; nothing at or past bottom is in the deque; there is room for
+        // the claim, which is of another ring, or empty.
+        unsafe { claim.move_to(self.slots.get(), bottom as u32) };
+        if !self.deque.extend(bottom + u64::from(count)) {
+            self.settle();
         }
-        // SAFETY: there is room.
-        unsafe { self.write(item) };
-    }
-
-    /// Writes `item` to the slot at bottom. It is private.
-    ///
-    /// # Safety
-    ///
-    /// There is room for it.
-    #[inline]
-    unsafe fn write(&self, item: T) {
-        let position = self.position.get();
-        // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the
-        // slot is free.
-        unsafe { self.slots.get().write(position as u32, item) };
-        self.position.set(position + 1);
-    }
-
-    /// Takes the last item out of its slot.
-    ///
-    /// # Safety
-    ///
-    /// There is one, and it is private.
-    #[inline]
-    unsafe fn read(&self) -> T {
-        let last = self.position.get() - 1;
-        self.position.set(last);
-        // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
-        unsafe { self.slots.get().take(last as u32) }
-    }
-
-    /// Makes private items public, up to `split`. Lazy only.
-    pub(crate) fn show(&self, split: u32) {
-        if let Some(prepare) = self.prepare {
-            let mut index = self.split.get();
-            while index != split {
-                // SAFETY: this is the owner, the newest ring, and the item is private.
-                unsafe { self.slots.get().look(index, prepare) };
-                index = index.wrapping_add(1);
-            }
-        }
-        self.publish(split);
-        self.has_published.set(true);
     }
 
     #[inline]
@@ -326,7 +236,23 @@ impl<T, P: Policy> Worker<T, P> {
     }
 }
 
-impl<T, P: Policy> fmt::Debug for Worker<T, P> {
+impl<T> Extend<T> for Worker<T> {
+    /// [`push_batch`](Worker::push_batch).
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        self.push_batch(items);
+    }
+}
+
+impl<T> FromIterator<T> for Worker<T> {
+    /// A deque with these items, pushed in order.
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let worker = Self::new();
+        worker.push_batch(items);
+        worker
+    }
+}
+
+impl<T> fmt::Debug for Worker<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
             .field("len", &self.len())
@@ -335,8 +261,10 @@ impl<T, P: Policy> fmt::Debug for Worker<T, P> {
     }
 }
 
-impl<T, P: Policy> Drop for Worker<T, P> {
+impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
         drop_each(|| self.pop());
+        // Else its thieves would wait for an answer.
+        self.share();
     }
 }

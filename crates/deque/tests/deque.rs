@@ -36,13 +36,13 @@ fn half_is_rounded_up_and_limited() {
         );
         assert_eq!(own.len() + 1, taken, "of {held}, limit {limit}");
         assert_eq!(victim.len(), held - taken);
-        let loot: Vec<_> = std::iter::from_fn(|| own.stealer().steal().success()).collect();
-        assert!(loot.into_iter().eq(1..taken));
+        let stolen: Vec<_> = std::iter::from_fn(|| own.stealer().steal().success()).collect();
+        assert!(stolen.into_iter().eq(1..taken));
     }
 }
 
 #[test]
-fn loot_comes_after_what_the_thief_had() {
+fn stolen_comes_after_what_the_thief_had() {
     let victim: Worker<_> = (10..18).collect();
     let own: Worker<_> = (0..2).collect();
     assert_eq!(
@@ -55,20 +55,20 @@ fn loot_comes_after_what_the_thief_had() {
 
 /// A failure: an item is taken twice, or lies in the wrong place, where a ring begins anew.
 #[test]
-fn loot_keeps_its_order_across_the_end_of_either_ring() {
+fn stolen_keeps_its_order_across_the_end_of_either_ring() {
     let starts = (0..16).flat_map(|from| (0..8).map(move |to| (from, to)));
     for (from, to) in starts {
         for count in 1..=16_u32 {
-            let victim = Worker::starting_at(16, from);
-            let thief = Worker::starting_at(8, to);
+            let victim = Worker::starting_at(32, from, false);
+            let thief = Worker::starting_at(8, to, false);
             victim.push_batch(0..count);
             assert_eq!(
                 victim.stealer().steal_half_into(&thief, 16),
                 Steal::Success(0)
             );
-            let loot = std::iter::from_fn(|| thief.stealer().steal().success());
+            let stolen = std::iter::from_fn(|| thief.stealer().steal().success());
             assert!(
-                loot.eq(1..count.div_ceil(2)),
+                stolen.eq(1..count.div_ceil(2)),
                 "{count} items, {from} to {to}"
             );
             assert_eq!(thief.capacity(), 8, "there was room");
@@ -95,9 +95,9 @@ fn a_limit_of_zero_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "2^30")]
+#[should_panic(expected = "2^28")]
 fn a_capacity_past_the_index_space_is_refused() {
-    drop(Worker::<()>::with_capacity((1 << 30) + 1));
+    drop(Worker::<()>::with_capacity((1 << 28) + 1));
 }
 
 #[test]
@@ -125,15 +125,17 @@ fn a_ring_that_thieves_empty_does_not_grow() {
 }
 
 #[test]
-fn a_full_ring_of_which_a_thief_takes_one_has_room_for_one() {
+fn a_ring_of_which_a_thief_takes_one_has_room_for_one() {
     let worker = Worker::with_capacity(4);
     let stealer = worker.stealer();
-    worker.push_batch(0..4);
-    for item in 4..1_000 {
-        assert_eq!(stealer.steal(), Steal::Success(item - 4));
+    worker.push_batch(0..3);
+    for item in 3..1_000 {
+        assert_eq!(stealer.steal(), Steal::Success(item - 3));
         worker.push(item);
     }
-    assert_eq!((worker.len(), worker.capacity()), (4, 4));
+    assert_eq!((worker.len(), worker.capacity()), (3, 4));
+    worker.push(1_000);
+    assert_eq!(worker.capacity(), 8, "one slot is free between calls");
 }
 
 #[test]
@@ -213,44 +215,6 @@ fn debug_says_something() {
 }
 
 #[test]
-fn a_lazy_owner_shows_what_is_asked_for() {
-    let worker = Worker::lazy(8);
-    let stealer = worker.stealer();
-    worker.push(0);
-    assert!(!stealer.is_empty(), "one is in reach, always");
-    worker.push_batch(1..6);
-    assert_eq!(stealer.steal(), Steal::Success(0));
-    assert_eq!(stealer.steal(), Steal::Empty);
-    // The pop answers: of 1, 2, 3 and 4 the older half.
-    assert_eq!(worker.pop(), Some(5));
-    assert_eq!(stealer.steal(), Steal::Success(1));
-    assert_eq!(stealer.steal(), Steal::Success(2));
-    assert_eq!(stealer.steal(), Steal::Empty);
-    worker.flush();
-    assert_eq!(stealer.steal(), Steal::Success(3));
-    assert_eq!(worker.pop(), Some(4));
-    assert_eq!(worker.pop(), None);
-}
-
-#[test]
-fn a_thief_that_leaves_some_does_not_ask_for_more() {
-    let worker = Worker::lazy(8);
-    let stealer = worker.stealer();
-    worker.push_batch(0..4);
-    worker.flush();
-    assert_eq!(stealer.steal(), Steal::Success(0));
-    worker.push_batch(4..7);
-    assert_eq!(worker.pop(), Some(6));
-    assert_eq!(stealer.len(), 3, "4 and 5 are private");
-    // The last public item: this one asks.
-    assert!((1..4).all(|item| stealer.steal() == Steal::Success(item)));
-    worker.push(7);
-    assert_eq!((stealer.len(), worker.len()), (2, 3));
-    worker.push(8);
-    assert_eq!(stealer.len(), 2, "one answer to one request");
-}
-
-#[test]
 fn an_only_item_is_known_again() {
     let mut worker = Worker::new();
     let stealer = worker.stealer();
@@ -263,48 +227,6 @@ fn an_only_item_is_known_again() {
     assert_ne!(stealer.sole(), seen, "another one");
     worker.extend([2, 3]);
     assert_eq!((stealer.sole(), stealer.len()), (None, 3));
-}
-
-#[test]
-fn a_request_waits_for_an_item() {
-    let worker = Worker::lazy(8);
-    let stealer = worker.stealer();
-    assert!(stealer.demand());
-    worker.push_batch([]);
-    worker.push(0);
-    assert_eq!(stealer.steal(), Steal::Success(0), "it was asked for");
-}
-
-#[test]
-fn a_pop_takes_back_no_more_than_it_must() {
-    let strict: Worker<_> = (0..6).collect();
-    assert_eq!(strict.pop(), Some(5));
-    assert_eq!(strict.stealer().len(), 5);
-    let lazy = Worker::lazy(8);
-    lazy.push_batch(0..6);
-    lazy.flush();
-    assert_eq!(lazy.pop(), Some(5));
-    assert_eq!(lazy.stealer().len(), 3, "half of them");
-    let robbed = Worker::lazy(8);
-    robbed.push_batch(0..8);
-    robbed.flush();
-    let stealer = robbed.stealer();
-    assert!(stealer.steal().is_success() && stealer.steal().is_success());
-    assert_eq!(robbed.pop(), Some(7));
-    assert_eq!(stealer.len(), 3, "half of what was left");
-}
-
-#[test]
-fn an_owner_that_took_all_back_shows_one_of_two() {
-    let worker = Worker::lazy(8);
-    let stealer = worker.stealer();
-    worker.push_batch(0..4);
-    // Two of the four are public, and a thief leaves one of these.
-    assert_eq!((worker.pop(), worker.pop()), (Some(3), Some(2)));
-    assert_eq!(stealer.steal(), Steal::Success(0));
-    assert_eq!(worker.pop(), Some(1), "the last public one");
-    worker.push_batch(4..6);
-    assert_eq!(stealer.steal(), Steal::Success(4), "no thief has asked");
 }
 
 #[test]
@@ -331,21 +253,6 @@ fn a_batch_whose_iterator_uses_the_deque() {
 }
 
 #[test]
-fn a_vec_takes_loot_as_well() {
-    let worker: Worker<_> = (0..8).collect();
-    let mut loot = vec![9];
-    let stealer = worker.stealer();
-    assert_eq!(stealer.steal_half_into_vec(&mut loot, 3), Steal::Success(0));
-    assert_eq!(loot, [9, 1, 2]);
-    assert!(
-        Worker::<i32>::new()
-            .stealer()
-            .steal_half_into_vec(&mut loot, 3)
-            .is_empty()
-    );
-}
-
-#[test]
 fn a_deque_shrinks_on_request() {
     let worker: Worker<_> = (0..100).collect();
     worker.shrink_to(1_000);
@@ -361,7 +268,7 @@ fn a_deque_shrinks_on_request() {
     worker.shrink_to(0);
     assert_eq!(worker.capacity(), 1);
     let half = Worker::with_capacity(8);
-    half.push_batch(0..4);
+    half.push_batch(0..3);
     half.shrink_to(0);
     assert_eq!(half.capacity(), 4);
     assert_eq!(half.stealer().steal(), Steal::Success(0), "thieves find it");

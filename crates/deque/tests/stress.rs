@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use filch_deque::{Policy, Steal, Stealer, Worker};
+use filch_deque::{Request, Steal, Stealer, Worker};
+use filch_sync::asymmetric::register;
 
 const ITEMS: usize = if cfg!(debug_assertions) {
     60_000
@@ -36,10 +37,10 @@ fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec
         match answer {
             Steal::Success(item) => {
                 let others = own.stealer();
-                let loot = std::iter::once(item)
+                let stolen = std::iter::once(item)
                     .chain(std::iter::from_fn(|| others.steal().success()))
                     .map(|item| *item);
-                for item in loot {
+                for item in stolen {
                     assert!(last.is_none_or(|last| last < item), "{item} after {last:?}");
                     last = Some(item);
                     taken.push(item);
@@ -47,13 +48,25 @@ fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec
             }
             Steal::Retry => thread::yield_now(),
             Steal::Empty if finished => return taken,
-            Steal::Empty => thread::yield_now(),
+            Steal::Empty => insist(victim),
         }
     }
 }
 
+/// Does not wait for an owner that works elsewhere, if that is to be had.
+fn insist<T>(victim: &Stealer<T>) {
+    let request = victim.ask();
+    thread::yield_now();
+    if let Some(request) = request
+        && request.is_pending()
+    {
+        // More than a thousand a second are refused: then the owner will come.
+        let _ = Request::revoke_all(&[request]);
+    }
+}
+
 /// Pushes `0..ITEMS` in bursts, and pops part of each burst. Thieves see ascending numbers.
-fn owner(worker: &Worker<Box<usize>, impl Policy>, burst: usize, pops: usize) -> Vec<usize> {
+fn owner(worker: &Worker<Box<usize>>, burst: usize, pops: usize) -> Vec<usize> {
     let mut popped = Vec::new();
     let mut next = 0;
     while next < ITEMS {
@@ -66,7 +79,8 @@ fn owner(worker: &Worker<Box<usize>, impl Policy>, burst: usize, pops: usize) ->
     popped
 }
 
-fn run<P: Policy>(worker: Worker<Box<usize>, P>, manners: &[Manner], burst: usize, pops: usize) {
+fn run(worker: Worker<Box<usize>>, manners: &[Manner], burst: usize, pops: usize) {
+    register();
     let done = AtomicBool::new(false);
     let mut takes = thread::scope(|scope| {
         let thieves: Vec<_> = manners
@@ -77,7 +91,7 @@ fn run<P: Policy>(worker: Worker<Box<usize>, P>, manners: &[Manner], burst: usiz
             })
             .collect();
         let mut takes = vec![owner(&worker, burst, pops)];
-        worker.flush();
+        worker.share();
         done.store(true, Ordering::Release);
         takes.extend(thieves.into_iter().map(|thief| thief.join().unwrap()));
         takes
@@ -98,29 +112,29 @@ fn run<P: Policy>(worker: Worker<Box<usize>, P>, manners: &[Manner], burst: usiz
 fn one_by_one_from_a_tiny_ring() {
     let manners = [Manner::One, Manner::One];
     run(Worker::with_capacity(1), &manners, 3, 2);
-    run(Worker::lazy(1), &manners, 3, 2);
+    run(Worker::biased(1), &manners, 3, 2);
 }
 
 #[test]
 fn by_halves_while_the_owner_pops() {
     let manners = [Manner::Half(usize::MAX), Manner::Half(4)];
     run(Worker::with_capacity(1), &manners, 16, 15);
-    run(Worker::lazy(1), &manners, 16, 15);
+    run(Worker::biased(1), &manners, 16, 15);
 }
 
 #[test]
 fn mixed_thieves_and_a_long_deque() {
     let manners = [Manner::One, Manner::Half(16), Manner::Half(usize::MAX)];
     run(Worker::with_capacity(2), &manners, 100, 20);
-    run(Worker::lazy(2), &manners, 100, 20);
+    run(Worker::biased(2), &manners, 100, 20);
 }
 
 #[test]
 fn across_the_wrap_of_tag_and_index() {
     let start = 0_u32.wrapping_sub(ITEMS as u32 / 4);
     let manners = [Manner::One, Manner::Half(8)];
-    run(Worker::starting_at(4, start), &manners, 8, 4);
-    run(Worker::lazy_starting_at(4, start), &manners, 8, 4);
+    run(Worker::starting_at(4, start, false), &manners, 8, 4);
+    run(Worker::starting_at(4, start, true), &manners, 8, 4);
 }
 
 /// Counts its drops.
@@ -136,14 +150,15 @@ impl Drop for Item {
 #[test]
 fn workers_that_rob_each_other_and_leave() {
     rob_and_leave(|| Worker::with_capacity(1));
-    rob_and_leave(|| Worker::lazy(1));
+    rob_and_leave(|| Worker::biased(1));
 }
 
-fn rob_and_leave<P: Policy>(make: impl Fn() -> Worker<Item, P>) {
+fn rob_and_leave(make: impl Fn() -> Worker<Item>) {
+    register();
     let ends: Vec<_> = (0..ITEMS / 10)
         .map(|_| Arc::new(AtomicUsize::new(0)))
         .collect();
-    let workers: [Worker<Item, P>; 3] = std::array::from_fn(|_| make());
+    let workers: [Worker<Item>; 3] = std::array::from_fn(|_| make());
     let stealers = workers.each_ref().map(Worker::stealer);
     thread::scope(|scope| {
         for (own, worker) in workers.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use filch_deque::{Policy, Worker};
+use filch_deque::Worker;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -137,14 +137,14 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     }
 
     /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed
-    /// to `into` in FIFO order and published together: thieves find them in it oldest first.
-    /// Otherwise as [`pop_batch`](Self::pop_batch).
+    /// to `into` in FIFO order: thieves find them in it oldest first. Otherwise as
+    /// [`pop_batch`](Self::pop_batch).
     ///
     /// # Panics
     ///
-    /// If `into` would hold more than 2³⁰ items. Those of the batch that it did not get are
+    /// If `into` would hold 2²⁸ items. Those of the batch that it did not get are
     /// dropped.
-    pub fn pop_batch_into<P: Policy>(&self, into: &Worker<T, P>, more: usize) -> Option<T> {
+    pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
         into.push_batch(claim);

@@ -5,42 +5,69 @@
 //! through the deque's edges and not through `spawn`. Ring slots are loom cells: an access without
 //! an edge fails the model with "Causality violation".
 //!
-//! A [`Crossing`] in a model is for loom, to which a thief's look at `top` hides the owner's.
+//! `claims` and `rings` are about a deque that is always shared; the other files are about one that
+//! is biased towards its owner until a thief asks or insists.
+//!
+//! A [`Crossing`](loom_tests::Crossing) in a model is for loom, to which a thief's look at `top`
+//! hides the owner's.
 #![cfg(loom)]
 
+mod biased;
+mod biased_rings;
 mod claims;
-mod lazy;
-mod prepared;
+mod nested;
+mod owner;
 mod rings;
 mod sleep;
+mod sleepers;
 
-use filch_deque::{Policy, Stealer, Worker};
+use std::fmt::Debug;
+
+use filch_deque::{Request, Steal, Stealer, Worker};
+use filch_sync::asymmetric::WITHOUT_LIGHT;
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::Crossing;
+use loom_tests::{Bound, Outcomes};
+
+/// [`Outcomes::of`] a model without the owner's light fences, which are for thieves that insist: no
+/// thread of it does.
+fn outcomes_in_peace<T: Ord + Debug + Send + 'static>(
+    claim: &str,
+    bound: Bound,
+    model: impl Fn() -> T + Send + Sync + 'static,
+) -> Outcomes<T> {
+    Outcomes::of(claim, bound, move || {
+        WITHOUT_LIGHT.set(true);
+        let outcome = model();
+        WITHOUT_LIGHT.set(false);
+        outcome
+    })
+}
+
+/// The same for a model that has nothing to report.
+fn check_in_peace(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
+    outcomes_in_peace(claim, bound, model).assert_exactly([()]);
+}
 
 /// Starts a thief that makes `attempts` attempts, and returns what it got, in order.
 fn thief(stealer: Stealer<u32>, attempts: usize) -> JoinHandle<Vec<u32>> {
-    thief_that_pauses(stealer, attempts, || ())
+    thief_that_pauses(stealer, attempts, |_| ())
 }
 
-/// The same, which passes the crossing before each attempt.
-fn crossing_thief(
-    crossing: &Crossing,
-    stealer: Stealer<u32>,
-    attempts: usize,
-) -> JoinHandle<Vec<u32>> {
-    let crossing = crossing.clone();
-    thief_that_pauses(stealer, attempts, move || crossing.pass())
+/// Starts a thief that insists before each attempt.
+fn insistent_thief(stealer: Stealer<u32>, attempts: usize) -> JoinHandle<Vec<u32>> {
+    thief_that_pauses(stealer, attempts, |stealer| {
+        insist(stealer);
+    })
 }
 
 fn thief_that_pauses(
     stealer: Stealer<u32>,
     attempts: usize,
-    pause: impl Fn() + Send + 'static,
+    pause: impl Fn(&Stealer<u32>) + Send + 'static,
 ) -> JoinHandle<Vec<u32>> {
     thread::spawn(move || {
         let attempt = |_| {
-            pause();
+            pause(&stealer);
             stealer.steal().success()
         };
         (0..attempts).filter_map(attempt).collect()
@@ -61,18 +88,54 @@ fn half_thief(stealer: Stealer<u32>, limit: usize) -> JoinHandle<Vec<u32>> {
     })
 }
 
-fn drain(worker: &Worker<u32, impl Policy>) -> Vec<u32> {
+/// An empty deque that is its owner's, and of which nothing is to be told. `item` has been in it.
+fn biased_after<T>(capacity: usize, start: u32, item: T) -> Worker<T> {
+    let worker = Worker::starting_at(capacity, start, true);
+    worker.push(item);
+    assert!(worker.was_asked());
+    assert!(worker.pop().is_some(), "and no thief was there");
+    worker
+}
+
+fn biased(capacity: usize) -> Worker<u32> {
+    biased_after(capacity, 0, 9)
+}
+
+/// Has the deque shared, by a heavy fence if it is not. Whether there was one.
+fn insist<T>(stealer: &Stealer<T>) -> bool {
+    let Some(request) = stealer.ask() else {
+        return false;
+    };
+    Request::revoke_all(&[request]).unwrap();
+    true
+}
+
+/// Tries until no race is lost. The thread that came first has its turn in between.
+fn steal_surely<T>(stealer: &Stealer<T>) -> Steal<T> {
+    loop {
+        match stealer.steal() {
+            Steal::Retry => thread::yield_now(),
+            answer => return answer,
+        }
+    }
+}
+
+fn drain(worker: &Worker<u32>) -> Vec<u32> {
     std::iter::from_fn(|| worker.pop()).collect()
 }
 
 /// The owner pushes the items `0..count` beside a thief that makes `attempts`. Returns what the
 /// thief got: items in order, and each item has one taker.
-fn push_beside_a_thief(worker: &Worker<u32, impl Policy>, count: u32, attempts: usize) -> Vec<u32> {
-    let stolen = thief(worker.stealer(), attempts);
+fn push_beside_a_thief(worker: &Worker<u32>, count: u32, attempts: usize) -> Vec<u32> {
+    push_beside(worker, count, thief(worker.stealer(), attempts))
+}
+
+/// The same beside that thief.
+fn push_beside(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -> Vec<u32> {
     for item in 0..count {
         worker.push(item);
     }
-    let stolen = stolen.join().unwrap();
+    let stolen = thief.join().unwrap();
     assert_ascending(&stolen);
     assert_each_once(count, &[&stolen, &drain(worker)]);
     stolen
@@ -81,7 +144,7 @@ fn push_beside_a_thief(worker: &Worker<u32, impl Policy>, count: u32, attempts: 
 /// The owner pushes three items, with a pause after each, and pops them all, beside `thief`.
 /// Returns what the thief got: the oldest items in order. The owner gets the youngest, backwards.
 fn share_three_items(
-    worker: &Worker<u32, impl Policy>,
+    worker: &Worker<u32>,
     thief: JoinHandle<Vec<u32>>,
     pause: impl Fn(),
 ) -> Vec<u32> {

@@ -20,8 +20,6 @@ pub struct Deque<T> {
 pub enum DequeOperation<T> {
     /// By the owner.
     Push(T),
-    /// By the owner: all of them at one moment, the oldest first.
-    PushBatch(Vec<T>),
     /// By the owner: the youngest, or nothing if there was none.
     Pop(Option<T>),
     /// By a thief: the oldest, or nothing if there was none.
@@ -60,10 +58,6 @@ impl<T: Clone + Eq + Hash + fmt::Debug> Specification for Deque<T> {
                 self.items.push_back(item.clone());
                 true
             }
-            DequeOperation::PushBatch(items) => {
-                self.items.extend(items.iter().cloned());
-                true
-            }
             DequeOperation::Pop(answer) => self.items.pop_back() == *answer,
             DequeOperation::Steal(answer) => self.items.pop_front() == *answer,
             DequeOperation::StealHalf { items, .. } if items.is_empty() => self.items.is_empty(),
@@ -82,7 +76,6 @@ impl<T: fmt::Debug> fmt::Display for DequeOperation<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Push(item) => write!(f, "push({item:?})"),
-            Self::PushBatch(items) => write!(f, "push_batch({items:?})"),
             Self::Pop(answer) => write!(f, "pop() = {answer:?}"),
             Self::Steal(answer) => write!(f, "steal() = {answer:?}"),
             Self::StealHalf { limit, items } => write!(f, "steal_half({limit}) = {items:?}"),

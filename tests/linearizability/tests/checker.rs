@@ -2,7 +2,7 @@
 
 use linearizability::{Deque, DequeOperation, Fifo, FifoOperation, History, check};
 
-use DequeOperation::{Pop, PushBatch, Steal, StealHalf};
+use DequeOperation::{Pop, Steal, StealHalf};
 use FifoOperation::{Admit, Close, Drain, Enter, Push, Refused, Take};
 
 type Call = (usize, std::ops::RangeInclusive<u64>, FifoOperation<u32>);
@@ -152,13 +152,13 @@ fn a_call_without_an_answer_has_no_effect() {
 }
 
 fn deque(answers: impl IntoIterator<Item = (usize, DequeOperation<u32>)>) -> bool {
-    let pushed = (0, 0..=1, PushBatch(vec![1, 2, 3, 4]));
-    let rest = answers.into_iter().enumerate();
-    let rest = rest.map(|(place, (thread, answer))| {
-        let at = 2 + 2 * place as u64;
-        (thread, at..=at + 1, answer)
+    let pushed = (1..=4).map(|item| (0, DequeOperation::Push(item)));
+    let calls = pushed.chain(answers).enumerate();
+    let calls = calls.map(|(place, (thread, call))| {
+        let at = 2 * place as u64;
+        (thread, at..=at + 1, call)
     });
-    let history = History::of_intervals([pushed].into_iter().chain(rest));
+    let history = History::of_intervals(calls);
     check(&Deque::new(), &history).is_ok()
 }
 

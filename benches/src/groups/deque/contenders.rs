@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use filch_deque as filch;
+use filch_deque::{Stealer, Worker};
+use filch_sync::asymmetric;
 
 /// What the scenarios need from an owner's end.
 pub(super) trait Owner: Send + 'static {
@@ -22,12 +23,14 @@ pub(super) trait Deque: Owner {
     /// Steals half of what is there, at most `limit`: one item comes back, the others go to
     /// `thief`.
     fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64>;
-    /// Makes every item visible to thieves, if some are not.
-    fn flush(&self) {}
+    /// Puts every item in reach of thieves, if some are not.
+    fn share(&self) {}
 }
 
-pub(super) type Strict = filch::Worker<u64>;
-pub(super) type Lazy = filch::Worker<u64, filch::Lazy>;
+/// Every item is in reach of thieves, always.
+pub(super) struct Shared(Worker<u64>);
+/// Its owner's, until a thief asks.
+pub(super) struct Biased(Worker<u64>);
 pub(super) struct CrossbeamLifo(crossbeam_deque::Worker<u64>);
 pub(super) struct CrossbeamFifo(crossbeam_deque::Worker<u64>);
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
@@ -40,38 +43,41 @@ macro_rules! filch {
     ($worker:ty, $new:expr) => {
         impl Owner for $worker {
             fn new(capacity: usize) -> Self {
-                $new(capacity)
+                Self($new(capacity))
             }
 
             fn push(&self, item: u64) {
-                self.push(item);
+                self.0.push(item);
             }
 
             fn pop(&self) -> Option<u64> {
-                self.pop()
+                self.0.pop()
             }
         }
 
         impl Deque for $worker {
-            type Stealer = filch::Stealer<u64>;
+            type Stealer = Stealer<u64>;
 
             fn stealer(&self) -> Self::Stealer {
-                self.stealer()
+                self.0.stealer()
             }
 
             fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
-                stealer.steal_half_into(thief, limit).success()
+                stealer.steal_half_into(&thief.0, limit).success()
             }
 
-            fn flush(&self) {
-                self.flush();
+            fn share(&self) {
+                self.0.share();
             }
         }
     };
 }
 
-filch!(Strict, Self::with_capacity);
-filch!(Lazy, Self::lazy);
+filch!(Shared, Worker::with_capacity);
+filch!(Biased, |capacity| {
+    asymmetric::register();
+    Worker::biased(capacity)
+});
 
 macro_rules! crossbeam {
     ($worker:ty, $new:ident) => {

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
-use filch_deque::{Lazy, Worker};
+use filch_deque::Worker;
+use filch_sync::asymmetric;
 
 use super::MORE;
 
@@ -45,13 +46,17 @@ impl Own for Worker<u64> {
     }
 }
 
-impl Own for Worker<u64, Lazy> {
+/// A deque that is its owner's.
+pub(super) struct Biased(Worker<u64>);
+
+impl Own for Biased {
     fn new() -> Self {
-        Self::lazy(64)
+        asymmetric::register();
+        Self(Worker::biased(64))
     }
 
     fn pop(&self) -> Option<u64> {
-        self.pop()
+        self.0.pop()
     }
 }
 
@@ -104,10 +109,10 @@ impl Injector for Filch {
 }
 
 /// The same queue, whose takers keep what they took to themselves until a thief asks.
-pub(super) struct IntoLazy(Filch);
+pub(super) struct IntoBiased(Filch);
 
-impl Injector for IntoLazy {
-    type Own = Worker<u64, Lazy>;
+impl Injector for IntoBiased {
+    type Own = Biased;
 
     fn new() -> Self {
         Self(Filch::new())
@@ -118,7 +123,7 @@ impl Injector for IntoLazy {
     }
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
-        self.0.pop_batch_into(own, MORE)
+        self.0.pop_batch_into(&own.0, MORE)
     }
 }
 

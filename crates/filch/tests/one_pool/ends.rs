@@ -47,9 +47,7 @@ fn a_shared_pool_is_as_its_config_says() {
         assert!(matches!(refused, Err(StartError::ThreadsAreMade)));
     }
     let (tell, told) = mpsc::channel();
-    let config = Config::default()
-        .private_jobs(0)
-        .on_panic(move |payload| tell.send(payload).unwrap());
+    let config = Config::default().on_panic(move |payload| tell.send(payload).unwrap());
     let pool = Pool::start_on(config, &threads).unwrap();
     pool.spawn(|_| panic!("for nobody"));
     let payload = told.recv().unwrap();

@@ -1,0 +1,108 @@
+//! Items that the owner takes back unread, by position, beside thieves.
+
+use filch_deque::Worker;
+use filch_sync::thread::JoinHandle;
+use loom_tests::{Bound, Outcomes};
+
+use crate::{
+    assert_ascending, assert_each_once, biased, biased_after, insistent_thief, outcomes_in_peace,
+    thief,
+};
+
+/// Pushes, and says where it lies.
+fn push(worker: &Worker<u32>, item: u32) -> u64 {
+    let position = worker.position();
+    // SAFETY: it is the position of now, and `settle` follows.
+    if !unsafe { worker.push_at(position, item) } {
+        worker.settle();
+    }
+    position
+}
+
+/// The owner nests `items`, and takes them back, the last one first, beside `thief`; what it gets
+/// back is not read. Returns what was stolen.
+fn nest<const N: usize>(
+    worker: &Worker<u32>,
+    items: [u32; N],
+    thief: JoinHandle<Vec<u32>>,
+) -> Vec<u32> {
+    let positions = items.map(|item| push(worker, item));
+    let mut own = Vec::new();
+    for (position, item) in positions.into_iter().zip(items).rev() {
+        // SAFETY: what was pushed after this item has been taken back, or stolen, and the one
+        // follows the other.
+        if unsafe { worker.take_back(position) || worker.take_back_slowly(position) } {
+            own.push(item);
+        }
+    }
+    let stolen = thief.join().unwrap();
+    assert_ascending(&stolen);
+    assert_each_once(N as u32, &[&own, &stolen]);
+    assert!(worker.is_empty());
+    stolen
+}
+
+/// Two threads: the owner nests three items and takes them back, a thief insists and takes what it
+/// finds, twice. A failure: an item that both have, or neither; or a slot that is written while the
+/// thief reads it.
+#[test]
+fn an_item_is_taken_back_or_stolen() {
+    Outcomes::of(
+        "biased: nested items, taken back or stolen",
+        Bound::preemptions(3, 7_800),
+        || {
+            let worker = biased(4);
+            let thief = insistent_thief(worker.stealer(), 2);
+            nest(&worker, [0, 1, 2], thief)
+        },
+    )
+    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+}
+
+/// Two threads: all of three items are shared, and may all be stolen while the owner takes back the
+/// last. It then finds one after the other to be gone, and goes on where the thief is. A failure: a
+/// `bottom` that is left behind the thief.
+#[test]
+fn all_may_be_gone() {
+    outcomes_in_peace(
+        "shared: nested items, all stolen or some",
+        Bound::preemptions(3, 47_000),
+        || {
+            let worker: Worker<u32> = Worker::starting_at(4, u32::MAX - 1, true);
+            let thief = thief(worker.stealer(), 3);
+            let stolen = nest(&worker, [0, 1, 2], thief);
+            let position = push(&worker, 3);
+            // SAFETY: nothing was pushed after it.
+            assert!(unsafe { worker.take_back(position) || worker.take_back_slowly(position) });
+            stolen.len()
+        },
+    )
+    .assert_exactly([0, 1, 2, 3]);
+}
+
+/// Three threads: two items in a ring of two slots, which grows, where tag and index wrap, beside
+/// two thieves that insist. A failure as above.
+#[test]
+fn the_ring_grows_under_nested_items() {
+    Outcomes::of(
+        "biased: nested items, growth and two thieves",
+        Bound::preemptions(2, 37_000),
+        || {
+            let worker = biased_after(1, u32::MAX - 2, 9);
+            let second = insistent_thief(worker.stealer(), 1);
+            let first = insistent_thief(worker.stealer(), 1);
+            let positions = [0, 1].map(|item| push(&worker, item));
+            let mut own = Vec::new();
+            for (position, item) in positions.into_iter().zip([0, 1]).rev() {
+                // SAFETY: what was pushed after this item has been taken back, or stolen.
+                if unsafe { worker.take_back(position) || worker.take_back_slowly(position) } {
+                    own.push(item);
+                }
+            }
+            let (first, second) = (first.join().unwrap(), second.join().unwrap());
+            assert_each_once(2, &[&own, &first, &second]);
+            own
+        },
+    )
+    .assert_exactly([vec![], vec![1], vec![1, 0]]);
+}
