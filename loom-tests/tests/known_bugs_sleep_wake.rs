@@ -1,8 +1,9 @@
 //! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to
-//! one flag.
+//! one flag, but for pieces, which are taken beside the shipped one.
 #![cfg(loom)]
 
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_processors::protocol::Idle;
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
@@ -203,5 +204,69 @@ fn the_last_searcher_just_runs() {
             producer.join().unwrap();
             pool.assert_not_lost();
         },
+    );
+}
+
+/// Two processors and two pieces, which others put there.
+struct Pieces {
+    idle: Idle,
+    left: AtomicUsize,
+}
+
+impl Pieces {
+    fn take(&self) -> bool {
+        let take = |left: usize| left.checked_sub(1);
+        self.left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok()
+    }
+}
+
+/// The second processor has been woken for the pieces; the first one may not search, as the other
+/// one counts as searching.
+fn refused(look: fn(&Pieces) -> bool) {
+    let pieces = Arc::new(Pieces {
+        idle: Idle::new(2),
+        left: AtomicUsize::new(2),
+    });
+    pieces.idle.go_idle(1, false);
+    assert_eq!(pieces.idle.processor_to_wake(|| false), Some(1));
+    let woken = thread::spawn({
+        let pieces = pieces.clone();
+        move || {
+            assert!(pieces.take(), "one of two");
+            _ = pieces.idle.stop_searching();
+        }
+    });
+    let may_search = pieces.idle.try_start_searching(2);
+    let found = if may_search {
+        pieces.take()
+    } else {
+        look(&pieces)
+    };
+    let left = pieces.left.load(Ordering::Relaxed);
+    woken.join().unwrap();
+    assert!(found || left == 0, "it sleeps beside a piece");
+}
+
+/// The control.
+#[test]
+fn refused_it_takes_a_piece() {
+    check(
+        "may not search, takes a piece",
+        Bound::exhaustive(30),
+        || refused(Pieces::take),
+    );
+}
+
+/// Mistake: a piece takes a search. The processor that may not search sleeps beside the source, and
+/// the one that was woken for a piece wakes it in return, for each piece anew.
+#[test]
+fn refused_it_sleeps() {
+    refute(
+        "may not search, sleeps",
+        "it sleeps beside a piece",
+        Bound::exhaustive(2),
+        || refused(|_| false),
     );
 }

@@ -9,6 +9,7 @@ use crate::queues::look_around::{Turn, oldest};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
+use crate::queues::task_queues::Processor;
 
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
 const RACES: u32 = 4;
@@ -40,6 +41,19 @@ impl<T: Send + 'static> Local<T> {
             .map(Found::Task)
             .or_else(|| shared.queues.source.take().map(Found::Piece))
             .or_else(|| self.take_idle_priority(shared, mode).map(Found::Task))
+    }
+
+    /// Takes a piece without a search, as a task of the global queue is taken; none while another
+    /// processor has tasks, which come first. If each piece took a search, two processors with
+    /// short pieces would wake each other for each: the one that is woken counts as searching, the
+    /// other one may not search then, and it would sleep beside the rest.
+    pub(crate) fn take_piece(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        let queues = &shared.queues;
+        let has_task = |other: &Processor<T>| !other.stealer.is_empty();
+        if !queues.source.is_attached() || queues.in_reach().iter().any(has_task) {
+            return None;
+        }
+        queues.source.take().map(Found::Piece)
     }
 
     #[inline]

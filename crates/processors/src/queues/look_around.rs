@@ -2,8 +2,6 @@
 //! and those that have waited longest get their turn, however busily tasks on top of the deque wake
 //! each other. The common path does not come here.
 
-use filch_deque::Steal;
-
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
@@ -160,8 +158,5 @@ impl<T: Send + 'static> Local<T> {
 
 /// The oldest task of a processor, unless a thief gets it, which runs it: fair enough.
 pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
-    match processor.stealer.steal() {
-        Steal::Success(task) => Some(task),
-        Steal::Retry | Steal::Empty => None,
-    }
+    processor.stealer.steal().success()
 }

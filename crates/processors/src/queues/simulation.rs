@@ -140,6 +140,7 @@ impl World {
             let next = local.next(&self.shared).map(Found::Task);
             let found = next
                 .or_else(|| local.take_turn_of_source(&self.shared))
+                .or_else(|| local.take_piece(&self.shared))
                 .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {
                 Some(Found::Task(task)) => task,

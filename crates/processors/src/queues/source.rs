@@ -96,6 +96,13 @@ pub trait Source: Any + Send + Sync {
     /// a sequentially consistent fence: relaxed loads will do.
     fn is_empty(&self) -> bool;
 
+    /// Whether there may be something to [take](Self::take). A thread that was the last one to
+    /// look for work has found some, and calls another one if so; a call in vain costs less than an
+    /// answer that takes long. The default is not [`is_empty`](Self::is_empty).
+    fn may_have_some(&self) -> bool {
+        !self.is_empty()
+    }
+
     /// The calling thread of the pool is about to wait, and has no processor in hand; perhaps it
     /// was [nudged](crate::Processors::nudge_threads). Whether there is more of that to do: if so,
     /// this is called again, unless the thread is to go on with a processor. It should not block:
@@ -120,6 +127,10 @@ impl<S: Source> Source for Arc<S> {
 
     fn is_empty(&self) -> bool {
         (**self).is_empty()
+    }
+
+    fn may_have_some(&self) -> bool {
+        (**self).may_have_some()
     }
 
     fn nudged(&self) -> bool {
@@ -234,6 +245,14 @@ impl AttachedSource {
         match self.0.get() {
             None => true,
             Some(source) => or_abort(|| source.is_empty()),
+        }
+    }
+
+    /// Whether there may be something to take.
+    pub(crate) fn may_have_some(&self) -> bool {
+        match self.0.get() {
+            None => false,
+            Some(source) => or_abort(|| source.may_have_some()),
         }
     }
 }

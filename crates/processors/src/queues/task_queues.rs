@@ -88,8 +88,9 @@ impl<T: Send + 'static> TaskQueues<T> {
     }
 }
 
-impl<T: Send + 'static> Work for TaskQueues<T> {
-    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+impl<T: Send + 'static> TaskQueues<T> {
+    /// Whether any queue of tasks holds one, but for the only one of a `watched` processor.
+    fn has_task_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
         // While an owner replaces its ring it has more than one task.
         let counts = |(number, processor): (usize, &Processor<T>)| {
             let stealer = &processor.stealer;
@@ -102,7 +103,16 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
             || self.in_reach().iter().enumerate().any(counts)
             || !self.yielded.is_empty()
             || !self.idle_priority.is_empty()
-            || !self.source.is_empty()
+    }
+}
+
+impl<T: Send + 'static> Work for TaskQueues<T> {
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+        self.has_task_beside(watched) || !self.source.is_empty()
+    }
+
+    fn may_exist(&self, watched: impl Fn(usize) -> bool) -> bool {
+        self.has_task_beside(watched) || self.source.may_have_some()
     }
 
     fn evacuate(&self, permit: &Permit) -> bool {

@@ -25,7 +25,8 @@ pub(crate) enum Searched<T> {
 }
 
 impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
-    /// The processor has nothing to do, unless it is the source's turn: search, spin, go idle.
+    /// Looks for something to do, for a processor that has no task, or if it is the source's turn:
+    /// takes a piece, searches, spins, goes idle.
     pub(crate) fn search(&self) -> Searched<T> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
@@ -39,16 +40,25 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         };
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
-        if let Some(found) = local.take_turn_of_source(shared) {
-            self.current.permit.replace(Some(permit));
-            return Searched::Found(found);
+        let mut searching = false;
+        let found = local
+            .take_turn_of_source(shared)
+            .or_else(|| local.take_piece(shared))
+            .or_else(|| {
+                searching = shared.coordinator.idle.try_start_searching(shared.count());
+                match searching {
+                    true => self.spin(&permit),
+                    // Others search, and look after the tasks: no reason to sleep beside a piece.
+                    false => shared.queues.source.take().map(Found::Piece),
+                }
+            });
+        match found {
+            Some(found) => {
+                self.current.permit.replace(Some(permit));
+                Searched::Found(found)
+            }
+            None => Searched::Nothing(self.go_idle(permit, searching)),
         }
-        let searching = shared.coordinator.idle.try_start_searching(shared.count());
-        if searching && let Some(found) = self.spin(&permit) {
-            self.current.permit.replace(Some(permit));
-            return Searched::Found(found);
-        }
-        Searched::Nothing(self.go_idle(permit, searching))
     }
 
     /// While a machine rests the tasks have their turn, and no piece; and when they have had it,

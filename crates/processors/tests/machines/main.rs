@@ -14,6 +14,7 @@ mod quiescence;
 mod reserve;
 mod resize;
 mod running;
+mod short_pieces;
 mod source;
 mod stopping;
 mod threads;

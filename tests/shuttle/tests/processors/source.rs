@@ -131,6 +131,27 @@ fn three_pieces_meet() {
     pieces_meet(3);
 }
 
+/// Two threads sleep; then there are many pieces, and one thread is told. A failure: the threads
+/// wake each other for the pieces, and each sleeps beside them while the other one counts as
+/// searching.
+#[test]
+fn two_threads_do_not_wake_each_other_for_each_piece() {
+    explore("nobody sleeps beside pieces", 2_000, || {
+        let pool = with_pool(2, |pool| {
+            let source = Closures::attached(pool);
+            pool.wait_quiescent().unwrap();
+            for _ in 0..20 {
+                source.put(|| ());
+            }
+            pool.notify();
+        });
+        let parks: u64 = pool.stats().iter().map(|stats| stats.parks).sum();
+        // Two at the start and at the end; and one that is woken in vain, when the source is
+        // attached and for the last piece.
+        assert!(parks <= 6, "{parks} times asleep");
+    });
+}
+
 /// Two pieces lie in the source, and end only when both have begun; it is attached while the
 /// threads go to sleep. A failure: a deadlock: what they could not see they are never told of.
 #[test]

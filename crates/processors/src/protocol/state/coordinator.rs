@@ -211,7 +211,7 @@ impl Coordinator {
         // right, too; but when a single task comes, it would be in vain, and the task would wait
         // for it.
         fence(Ordering::SeqCst);
-        self.exists_unwatched(work, None) && self.wake_one()
+        work.may_exist(|processor| self.is_watched(processor)) && self.wake_one()
     }
 
     /// Takes an idle processor, and the machine that has waited with it and now has none.

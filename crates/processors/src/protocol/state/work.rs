@@ -13,6 +13,12 @@ pub trait Work {
     /// The same, but the only task in the deque of a processor that is `watched` does not count.
     fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
 
+    /// Whether a thread that looks for a task may find one: as `exists_beside`, but where that
+    /// takes long to say, the answer is yes.
+    fn may_exist(&self, watched: impl Fn(usize) -> bool) -> bool {
+        self.exists_beside(watched)
+    }
+
     /// Moves what the deque of a processor that is given up holds to the global queue, oldest
     /// first. Whether there was anything.
     fn evacuate(&self, permit: &Permit) -> bool;

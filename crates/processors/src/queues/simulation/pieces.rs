@@ -118,3 +118,21 @@ fn a_search_steals_before_it_asks_the_source() {
     assert!(matches!(search(StealMode::Take), Some(Found::Task(1))));
     assert!(matches!(search(StealMode::Take), Some(Found::Piece(_))));
 }
+
+/// Two processors; the second one has a task, then none. A failure: a piece overtakes the task; or
+/// each piece takes a search.
+#[test]
+fn a_piece_takes_no_search_unless_there_is_a_task() {
+    let mut world = World::new(2);
+    let first = world.shared.queues.locals.get(&world.permits[0]);
+    assert!(first.take_piece(&world.shared).is_none());
+    attach(&world, 20);
+    world.add(1, Kind::Pair(MICRO), 1);
+    let [first, second] = [0, 1].map(|at| world.shared.queues.locals.get(&world.permits[at]));
+    assert!(first.take_piece(&world.shared).is_none());
+    assert_eq!(second.deque.pop(), Some(0));
+    assert!(matches!(
+        first.take_piece(&world.shared),
+        Some(Found::Piece(_))
+    ));
+}

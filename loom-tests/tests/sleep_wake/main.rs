@@ -7,6 +7,8 @@
 //! deadlock.
 #![cfg(loom)]
 
+mod pieces;
+
 use filch_processors::protocol::Idle;
 use filch_sync::atomic::{AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};

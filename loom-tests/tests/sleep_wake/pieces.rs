@@ -1,0 +1,130 @@
+//! Pieces of a source, which are taken in a search and without one.
+
+use filch_sync::atomic::Ordering;
+use filch_sync::thread;
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::Pool;
+
+impl Pool {
+    /// A processor without a task takes pieces until there is none, and sleeps; how many. Where
+    /// another one `has_tasks`, it asks to search first. It does not sleep beside a piece.
+    fn take_pieces(&self, own: usize, has_tasks: bool) -> usize {
+        let mut taken = 0;
+        loop {
+            while !has_tasks && self.take() {
+                taken += 1;
+            }
+            let searching = self.idle.try_start_searching(2);
+            // In a search, or since it may not search.
+            if !self.take() {
+                let left = self.tasks.load(Ordering::Relaxed);
+                assert_eq!(left, 0, "it sleeps beside a piece");
+                self.sleep(own, searching);
+                return taken;
+            }
+            taken += 1;
+            if searching {
+                self.stop_searching();
+            }
+        }
+    }
+}
+
+/// Two pieces lie in the source. The second processor has been woken for them, and counts as
+/// searching, but has not begun; so the first one may not search. A failure: it sleeps
+/// nevertheless, and the second one wakes it for the next piece in return, and so on.
+fn one_takes_pieces_while_one_is_woken(claim: &str, bound: Bound, has_tasks: bool) {
+    let outcomes = Outcomes::new();
+    check(claim, bound, {
+        let outcomes = outcomes.clone();
+        move || {
+            let pool = Pool::new(2);
+            pool.tasks.store(2, Ordering::Relaxed);
+            pool.idle.go_idle(1, false);
+            assert!(pool.wake_one());
+            let woken = thread::spawn({
+                let pool = pool.clone();
+                move || match pool.take() {
+                    false => {
+                        pool.sleep(1, true);
+                        0
+                    }
+                    true => {
+                        pool.stop_searching();
+                        1 + pool.take_pieces(1, has_tasks)
+                    }
+                }
+            });
+            let first = pool.take_pieces(0, has_tasks);
+            let second = woken.join().unwrap();
+            assert_eq!(first + second, 2, "each is taken once");
+            outcomes.observe(first);
+        }
+    });
+    outcomes.assert_exactly([0, 1, 2]);
+}
+
+/// See [`one_takes_pieces_while_one_is_woken`].
+#[test]
+fn a_piece_takes_no_search() {
+    let claim = "pieces: none sleeps beside one while another is woken";
+    one_takes_pieces_while_one_is_woken(claim, Bound::exhaustive(15_000), false);
+}
+
+/// The same, while there are tasks, which a search would come to first.
+#[test]
+fn one_that_may_not_search_takes_a_piece() {
+    let claim = "pieces and tasks: none sleeps beside a piece while another is woken";
+    one_takes_pieces_while_one_is_woken(claim, Bound::preemptions(4, 7_000), true);
+}
+
+/// A producer publishes a second piece, and relies on a searcher; meanwhile a running processor
+/// takes a piece without a search, and looks after nothing else. A failure: a piece is left, and
+/// the searcher has gone to sleep.
+#[test]
+fn a_piece_that_takes_no_search_breaks_no_promise() {
+    let outcomes = Outcomes::new();
+    check(
+        "pieces: one is taken without a search, beside a producer and a searcher",
+        Bound::preemptions(3, 4_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::new(2);
+                pool.tasks.store(1, Ordering::Relaxed);
+                assert!(pool.idle.try_start_searching(2));
+                let producer = thread::spawn({
+                    let pool = pool.clone();
+                    move || pool.publish()
+                });
+                let running = thread::spawn({
+                    let pool = pool.clone();
+                    move || {
+                        let took = pool.take();
+                        if !took {
+                            pool.sleep(0, false);
+                        }
+                        took
+                    }
+                });
+                let found = pool.take();
+                if found {
+                    pool.stop_searching();
+                } else {
+                    pool.sleep(1, true);
+                }
+                producer.join().unwrap();
+                let took = running.join().unwrap();
+                let left = pool.tasks.load(Ordering::Relaxed) > 0;
+                let woken: usize = pool.tokens().iter().sum();
+                assert!(
+                    !left || found && took || woken == 1,
+                    "a piece is left, and one sleeps"
+                );
+                outcomes.observe((found, took));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+}
