@@ -39,7 +39,7 @@ fn take(stealer: &Stealer<char>, nest: &Nest, base: u32, bug: Bug) -> Option<(ch
 /// Two threads: a thief waits for 'a', a part of its stolen job, and begins another job meanwhile,
 /// which forks 'x'. The owner takes twice.
 fn a_nested_job(bug: Bug) {
-    let deque = Worker::lazy(4);
+    let deque = Worker::with_capacity(4);
     let nest = Arc::new(Nest::default());
     let base = deque.position() as u32;
     let ended = Parker::new();
@@ -62,16 +62,13 @@ fn a_nested_job(bug: Bug) {
         }
     };
     deque.push('a');
-    deque.flush();
     let entered = deque.position() as u32;
     if bug == Bug::EntersLate {
         deque.push('x');
-        deque.flush();
     }
     let outer = nest.enter(entered, Some(base));
     if bug != Bug::EntersLate {
         deque.push('x');
-        deque.flush();
     }
     if bug == Bug::LeavesEarly {
         nest.restore(outer);

@@ -62,13 +62,16 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// Starts the pool, with the errors and panics of `build`.
     pub(crate) fn start(mut self) -> Result<Pool, ThreadPoolBuildError> {
         let threads = self.threads().min(max_num_threads());
-        // Some forks are private: with none, a `join` of nothing costs ten times as much.
         let mut config = Config::default().threads(threads);
         if self.use_current_thread {
             if Worker::current(|worker| worker.is_some()) {
                 return Err(Reason::ThreadIsInPool.into());
             }
             config = config.with_caller();
+        }
+        let usual = || self.spawn.usual_stack_size(Private);
+        if let Some(bytes) = self.stack_size.or_else(usual) {
+            config = config.stack_size(bytes);
         }
         let config = self.handlers.install(config);
         let mut panic = None;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::thread;
 
-use filch_fork_join::Thread;
+use filch_fork_join::{Thread, usual_stack_size};
 
 /// A thread of a pool that a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) is to make:
 /// it has to call [`run`](Self::run) there.
@@ -64,6 +64,10 @@ pub trait ThreadSpawn {
     /// Makes one, or says why not.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder, _: Private) -> io::Result<()>;
+
+    /// The size of the threads' stacks if the program does not say, if that is known.
+    #[doc(hidden)]
+    fn usual_stack_size(&self, _: Private) -> Option<usize>;
 }
 
 /// Nobody outside of this crate can name it, and so call or implement [`ThreadSpawn`].
@@ -79,6 +83,10 @@ impl ThreadSpawn for DefaultSpawn {
         thread.to_std().spawn(|| thread.run())?;
         Ok(())
     }
+
+    fn usual_stack_size(&self, _: Private) -> Option<usize> {
+        Some(usual_stack_size())
+    }
 }
 
 /// The program's own way.
@@ -91,5 +99,9 @@ where
 {
     fn spawn(&mut self, thread: ThreadBuilder, _: Private) -> io::Result<()> {
         (self.0)(thread)
+    }
+
+    fn usual_stack_size(&self, _: Private) -> Option<usize> {
+        None
     }
 }

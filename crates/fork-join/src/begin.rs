@@ -1,50 +1,54 @@
 //! A thread begins a job that it has found: with nothing beneath, or in the middle of another one.
 
+use std::process;
+
 use crate::found::Found;
-use crate::job::Runs;
+use crate::job::{JobRef, Name, Runs};
 use crate::reentry::Reentry;
-use crate::standing::Doing;
 use crate::worker::Worker;
+
+/// The bytes that are left of a stack when it is full: enough to say so.
+const KEPT_STACK: usize = 64 << 10;
 
 impl Worker {
     /// Runs a job, if there is one, where nothing waits.
     pub(crate) fn run(&self, found: Option<Found<Self>>) -> bool {
-        found.map(|found| self.begin(found)).is_some()
+        found
+            .map(|found| self.begin(found.job, found.is_isolated, false))
+            .is_some()
     }
 
-    /// Runs a job, if there is one, in the middle of what this thread runs.
-    pub(crate) fn run_on_top(&self, found: Option<Found<Self>>) -> bool {
-        let Some(found) = found else {
-            return false;
-        };
-        if found.is_part {
-            self.begin(found);
-            return true;
-        }
-        if self.host().hears_reentries() {
-            self.tell_reentry(&found);
-        }
-        let outer = self.nest().enter(self.forked_index(), self.base.get());
-        self.begin(found);
-        self.nest().restore(outer);
-        true
-    }
-
-    /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
-    fn begin(&self, found: Found<Self>) {
+    /// Runs a job in the middle of what this thread runs.
+    #[inline(always)]
+    pub(crate) fn run_on_top(&self, found: Found<Self>) {
         let Found {
             job,
             is_isolated,
             is_part,
-            forked_at: _,
+            ..
         } = found;
+        if is_part {
+            return self.begin(job, is_isolated, true);
+        }
+        if self.is_stack_full() {
+            self.run_out_of_stack(job.name());
+        }
+        if self.host().hears_reentries() {
+            self.tell_reentry(job.name());
+        }
+        let outer = self.nest().enter(self.forked_index(), self.base.get());
+        self.begin(job, is_isolated, false);
+        self.nest().restore(outer);
+    }
+
+    /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
+    fn begin(&self, job: JobRef<Self>, is_isolated: bool, is_part: bool) {
         let outer = self.nested.get();
         // The parts of what is no job, of a caller's own code, are one.
         let nested = (outer + u32::from(!is_part)).max(1);
         self.nested.set(nested);
         let base = self.base.replace(Some(self.forked_index()));
         self.standing().begin(job.name());
-        self.standing().set_doing(Doing::Runs);
         match is_isolated || nested >= self.shared().nested_jobs() {
             true => self.isolate(|worker| job.run(worker)),
             false => job.run(self),
@@ -54,16 +58,51 @@ impl Worker {
         self.nested.set(outer);
     }
 
+    /// Has a stack of so many bytes, of which the calling thread has used little.
+    #[cfg(not(loom))] // where threads have no stacks of their own
+    pub(crate) fn has_stack(&self, bytes: usize) {
+        let kept = (bytes / 8).min(KEPT_STACK);
+        let floor = stack_pointer().saturating_sub(bytes - kept);
+        self.stack_floor.set(floor);
+    }
+
+    fn is_stack_full(&self) -> bool {
+        // On another stack, to which the job has changed, this is far away from the floor.
+        self.stack_floor.get().wrapping_sub(stack_pointer()) < KEPT_STACK
+    }
+
+    /// Ends the program, as a stack that overflows does, and says what to do about it.
+    #[cold]
+    #[inline(never)]
+    fn run_out_of_stack(&self, begun: &Name) -> ! {
+        eprintln!(
+            "the stack of thread {} of a fork-join pool is full: {} jobs are on it, each in a wait \
+             of the one below. The program ends. A larger `stack_size` has room for more of them, \
+             and `Config::nested_jobs` lets fewer begin. The next one was {}",
+            self.index(),
+            self.nested.get(),
+            begun.get(),
+        );
+        process::abort()
+    }
+
     fn forked_index(&self) -> u32 {
         self.forks().position() as u32
     }
 
     #[cold]
-    fn tell_reentry(&self, found: &Found<Self>) {
+    fn tell_reentry(&self, begun: &Name) {
         self.host().tell_reentry(&Reentry {
             thread: self.index(),
             waiting: self.standing().innermost(),
-            begun: found.job.name().get(),
+            begun: begun.get(),
         });
     }
+}
+
+/// The address down to which the calling thread has used its stack.
+#[inline(never)] // the local is in no frame that stays
+fn stack_pointer() -> usize {
+    let local = 0_u8;
+    (&raw const local).addr()
 }

@@ -24,7 +24,7 @@ impl Worker {
     /// Whether a job that was just stolen certainly descends from the one with that latch, which
     /// its thief may have begun a moment ago: it runs still, and the job was forked behind it.
     fn is_forked_by(&self, latch: &(impl Awaited + ?Sized), found: &Found<Self>) -> bool {
-        let (Some(thief), Some((seat, index))) = (latch.thief(), found.forked_at) else {
+        let (Some(thief), Some((seat, index))) = (latch.thief(), found.forked_at()) else {
             return false;
         };
         let nest = &self.shared().seat(seat).nest;

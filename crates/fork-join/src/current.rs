@@ -10,12 +10,24 @@ use crate::job::JobRef;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
-thread_local! {
+filch_sync::thread_local! {
     /// Has no destructor, so it is reached without a look at whether that has run: each `join` that
     /// is not given the worker comes this way. To follow it is the only unsafe code outside of
     /// `job/`.
-    static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
-    static SEATED: Seated = const { Seated(RefCell::new(None)) };
+    static CURRENT: Cell<*const Worker> = Cell::new(ptr::null())
+}
+
+filch_sync::thread_local! {
+    static SEATED: Seated = Seated(RefCell::new(None))
+}
+
+#[inline(always)]
+fn current() -> *const Worker {
+    CURRENT.with(Cell::get)
+}
+
+fn set_current(worker: *const Worker) {
+    CURRENT.with(|current| current.set(worker));
 }
 
 /// The thread's worker, until it leaves the pool or exits. In a box: `CURRENT` points to it.
@@ -27,12 +39,12 @@ impl Seated {
         let (seat, owner, host) = shared.sit_down(reserved)?;
         let mut seated = self.0.borrow_mut();
         let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
-        CURRENT.set(&raw const **worker);
+        set_current(&raw const **worker);
         Some(())
     }
 
     fn stand_up(&self) {
-        CURRENT.set(ptr::null());
+        set_current(ptr::null());
         if let Some(worker) = self.0.take() {
             worker.stand_up();
         }
@@ -41,8 +53,11 @@ impl Seated {
 
 impl Drop for Seated {
     fn drop(&mut self) {
-        with(|worker| worker.map(Worker::run_the_rest));
-        self.stand_up();
+        // In a model, `CURRENT` may be gone before, on a thread that has left.
+        if self.0.get_mut().is_some() {
+            with(|worker| worker.map(Worker::run_the_rest));
+            self.stand_up();
+        }
     }
 }
 
@@ -62,7 +77,7 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
 /// Whether the thread has a worker.
 #[inline(always)]
 pub(crate) fn has_worker() -> bool {
-    !CURRENT.get().is_null()
+    !current().is_null()
 }
 
 /// Calls `with` with the thread's worker, if it has one.
@@ -74,15 +89,15 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
 /// The same, and a thread that has none calls `sit_down` before.
 #[inline(always)]
 pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    let mut current = CURRENT.get();
-    if current.is_null() {
+    let mut worker = current();
+    if worker.is_null() {
         sit_down();
-        current = CURRENT.get();
+        worker = current();
     }
     // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
     // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
     // call.
-    with(unsafe { current.as_ref() })
+    with(unsafe { worker.as_ref() })
 }
 
 impl Worker {
@@ -98,7 +113,7 @@ pub(crate) fn with_worker<R>(
     shared: &Arc<Shared<Worker>>,
     with: impl FnOnce(&Worker) -> R,
 ) -> Option<R> {
-    if CURRENT.get().is_null() {
+    if current().is_null() {
         sit_down(shared, None)?;
     }
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
@@ -107,7 +122,7 @@ pub(crate) fn with_worker<R>(
 /// Seats the thread in that pool: in a seat that is reserved for it, or in any. `None` if it has a
 /// seat, or there is none left, or the thread exits.
 pub(crate) fn sit_down(shared: &Arc<Shared<Worker>>, reserved: Option<usize>) -> Option<()> {
-    if !CURRENT.get().is_null() {
+    if !current().is_null() {
         return None;
     }
     let sit_down = |seated: &Seated| seated.sit_down(shared, reserved);
@@ -146,7 +161,7 @@ pub(crate) fn with_seat<R>(shared: &Arc<Shared<Worker>>, with: impl FnOnce(&Work
 
     impl Drop for Restore {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            set_current(self.0);
         }
     }
 
@@ -158,7 +173,7 @@ pub(crate) fn with_seat<R>(shared: &Arc<Shared<Worker>>, with: impl FnOnce(&Work
         }
     };
     let worker = Worker::new(Arc::clone(shared), seat, owner, host);
-    let restore = Restore(CURRENT.replace(&raw const worker));
+    let restore = Restore(CURRENT.with(|current| current.replace(&raw const worker)));
     let result = catch_unwind(AssertUnwindSafe(|| with(&worker)));
     worker.run_the_rest();
     drop(restore);

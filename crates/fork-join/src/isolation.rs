@@ -42,6 +42,7 @@ impl Worker {
     ///
     /// # Panics
     /// If `work` does.
+    #[inline(never)] // not in the frame of each job that may be in a region
     pub fn isolate<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
         /// Also if `work` unwinds.
         struct Leave<'worker> {

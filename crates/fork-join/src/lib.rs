@@ -8,12 +8,14 @@ mod begin;
 mod beside;
 mod current;
 mod found;
+mod give_way;
 mod isolation;
 mod job;
 mod join;
 mod latch;
 #[doc(hidden)] // for the models, which explore the protocol without a pool's threads
 pub mod protocol;
+mod reach;
 mod reentry;
 mod region;
 mod report;
@@ -35,6 +37,9 @@ pub use api::once_pool::OncePool;
 pub use api::pool::Pool;
 #[cfg(not(loom))]
 pub use api::threads::Thread;
+#[cfg(not(loom))]
+#[doc(hidden)] // for compat/rayon-core, which makes such threads itself
+pub use api::threads::usual_stack_size;
 pub use filch_processors::ResizeError;
 pub use reentry::Reentry;
 pub use report::ThreadReport;

@@ -13,7 +13,7 @@ const OPEN: u64 = 1 << 32;
 
 impl Region {
     pub(crate) fn open(&self, index: u32) {
-        // ORDERING: Relaxed: published with the jobs that are forked in it.
+        // ORDERING: Relaxed: released with the jobs that are forked in it.
         self.0.store(OPEN | u64::from(index), Ordering::Relaxed);
     }
 
@@ -25,8 +25,8 @@ impl Region {
 
     /// Whether the job that a thief has taken from that index of the deque belongs to it.
     pub(crate) fn has(&self, index: u32) -> bool {
-        // ORDERING: Relaxed: if the job does, the region was open when it was published, and is
-        // open until it has ended. If not, any region that is seen begins behind it.
+        // ORDERING: Relaxed: if the job does, the region was open when it was pushed, and is open
+        // until it has ended. If not, any region that is seen begins behind it.
         let word = self.0.load(Ordering::Relaxed);
         word & OPEN != 0 && is_since(index, word as u32)
     }
@@ -46,7 +46,7 @@ impl Nest {
     /// Returns what is to be [restored](Self::restore) at its end.
     pub fn enter(&self, index: u32, below: Option<u32>) -> u64 {
         let unclear = if below == Some(index) { UNCLEAR } else { 0 };
-        // ORDERING: Relaxed: the thread's own word. For others, published with the jobs that are
+        // ORDERING: Relaxed: the thread's own word. For others, released with the jobs that are
         // forked in there.
         let outer = self.0.load(Ordering::Relaxed);
         self.0
@@ -63,9 +63,9 @@ impl Nest {
     /// Whether what was taken from `index` of the deque is certainly a part of the job that runs
     /// since the deque ended at `base`. What lies before `base` is none.
     pub fn is_part(&self, index: u32, base: u32) -> bool {
-        // ORDERING: Relaxed: the job in which it was forked has been entered before it was
-        // published, and is not left before it has ended. One that is seen in place of that was
-        // entered later, and so behind `index`.
+        // ORDERING: Relaxed: the job in which it was forked has been entered before it was pushed,
+        // and is not left before it has ended. One that is seen in place of that was entered later,
+        // and so behind `index`.
         let word = self.0.load(Ordering::Relaxed);
         let entered = word as u32;
         if word & OPEN == 0 {

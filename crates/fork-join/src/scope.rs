@@ -50,7 +50,7 @@ const NOBODY: u32 = u32::MAX;
 /// The sum of two numbers. Each thread changes the word, in one RMW; but the one that opened the
 /// scope has a number for itself, which costs it none. When it goes to sleep it adds that to the
 /// word, for good: then whoever ends the last job must see that it is the last one.
-struct OpenJobs {
+pub(crate) struct OpenJobs {
     word: AtomicU64,
     /// The owner's own, which may be negative.
     own: AtomicU64,
@@ -60,6 +60,7 @@ struct OpenJobs {
 
 impl OpenJobs {
     /// One, the body. Its thread is the owner, if it has a seat.
+    #[inline(always)]
     fn new(owner: Option<usize>) -> Self {
         let word = if owner.is_some() { AHEAD } else { 1 };
         Self {
@@ -123,6 +124,7 @@ impl OpenJobs {
 }
 
 impl Awaited for OpenJobs {
+    #[inline]
     fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `end_one`.
         self.count(self.word.load(Ordering::Acquire)) == 0
@@ -159,52 +161,62 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let make = |running| Scope {
-            open: OpenJobs::new(Some(self.index())),
-            is_isolated: self.is_isolated(),
-            ..Scope::new(running, Arc::clone(self.shared()), None)
+        let make = |running| {
+            let shared = Arc::clone(self.shared());
+            Scope::new(running, shared, Some(self), None)
         };
         Scope::run(make, body, |open| self.wait_for(open))
     }
 }
 
 impl<'scope> Scope<'scope> {
-    /// For a thread with a seat, or else for the one that is woken by that.
+    /// For the thread of that worker, or else for the one that is woken by that.
+    #[inline(always)]
     pub(crate) fn new(
         running: Running,
         shared: Arc<Shared<Worker>>,
+        worker: Option<&Worker>,
         outsider: Option<Unparker>,
     ) -> Self {
         Self {
             shared,
             running,
-            open: OpenJobs::new(None),
+            open: OpenJobs::new(worker.map(Worker::index)),
             is_cancelled: AtomicBool::new(false),
-            is_isolated: false,
+            is_isolated: worker.is_some_and(Worker::is_isolated),
             panic: Mutex::new(None),
             outsider,
             jobs: PhantomData,
         }
     }
 
-    /// Makes a scope, runs its body, and has `wait` wait for the jobs.
+    /// Makes a scope, runs its body, and has `wait` wait for the jobs. In the caller's frame, as a
+    /// stack holds many scopes.
+    #[inline(always)]
     pub(crate) fn run<R>(
         make: impl FnOnce(Running) -> Self,
         body: impl FnOnce(&Self) -> R,
-        wait: impl FnOnce(&dyn Awaited),
+        wait: impl FnOnce(&OpenJobs),
     ) -> R {
         let (result, panic) = scoped::run(make, body, |scope: &Self| {
             wait(&scope.open);
-            lock(&scope.panic).take()
+            scope.take_panic()
         });
-        match (result, panic) {
-            (Ok(result), None) => result,
-            (Ok(_), Some(payload)) => resume_unwind(payload),
-            (Err(payload), others) => {
-                others.into_iter().for_each(discard);
-                resume_unwind(payload)
+        match result {
+            Ok(result) => {
+                if let Some(payload) = panic {
+                    resume_unwind(payload);
+                }
+                result
             }
+            Err(payload) => resume_body(payload, panic),
         }
+    }
+
+    /// Takes what the first job that panicked said.
+    #[inline(never)]
+    fn take_panic(&self) -> Option<Payload> {
+        lock(&self.panic).take()
     }
 
     /// A job that runs at some time before the scope ends, on any thread of the pool. It may spawn
@@ -308,6 +320,13 @@ impl Scoped<Worker> for Scope<'_> {
             (Some(sleeper), None) => worker.shared().wake(sleeper),
         }
     }
+}
+
+/// Goes on with the panic of the body: what a job said is lost.
+#[cold]
+fn resume_body(payload: Payload, job: Option<Payload>) -> ! {
+    job.into_iter().for_each(discard);
+    resume_unwind(payload)
 }
 
 impl fmt::Debug for Scope<'_> {

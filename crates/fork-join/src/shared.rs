@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc, Weak};
 
@@ -27,9 +26,6 @@ const CAPACITY: usize = 64;
 /// one job.
 const OWN_BLOCK: usize = 8;
 
-/// How many jobs that are no parts of one another may stand on a stack, if nobody says.
-pub(crate) const NESTED_JOBS: u32 = 64;
-
 /// What the thread in a seat has for itself.
 pub(crate) struct Owner<W: 'static> {
     /// What it has forked: on its stack, in nested order.
@@ -45,8 +41,8 @@ pub(crate) struct Owner<W: 'static> {
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
 pub(crate) struct Seat<W: 'static> {
-    forks: ForksStealer<W>,
-    spawned: Stealer<JobRef<W>>,
+    pub(crate) forks: ForksStealer<W>,
+    pub(crate) spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// Its thread is to ask the host whether it should make way.
@@ -115,9 +111,9 @@ impl<W> Seat<W> {
         insist(|| self.spawned.steal())
     }
 
-    /// Whether there is nothing to steal. If so, the thread in it is asked for more.
-    fn demand(&self) -> bool {
-        self.forks.demand() && self.spawned.is_empty()
+    /// Has its thread tell another one of what it forks next, or do what it is told to.
+    pub(crate) fn ask(&self) {
+        _ = self.forks.ask();
     }
 }
 
@@ -135,7 +131,7 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {
             Steal::Success(taken) => return Some(taken),
-            Steal::Retry => hint::spin_loop(),
+            Steal::Retry => std::hint::spin_loop(),
             Steal::Empty => return None,
         }
     }
@@ -151,8 +147,6 @@ pub struct Shared<W: 'static> {
     host: Weak<dyn Host>,
     /// How long a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
-    /// How many forked jobs a worker may hide, if not as many as its deque would.
-    private_jobs: Option<u32>,
     /// How many jobs that are no parts of one another may stand on a stack.
     nested_jobs: u32,
     /// How often every thread was told to run a job: read by each that looks for one.
@@ -200,16 +194,15 @@ pub trait Host: Send + Sync {
 }
 
 impl<W> Shared<W> {
-    /// Nobody is seated. A worker hides as many jobs as its deque would, or so many at most.
-    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
+    /// Nobody is seated.
+    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
             sleepers: Sleepers::new(),
             host,
             patience,
-            private_jobs,
-            nested_jobs: NESTED_JOBS,
+            nested_jobs: u32::MAX,
             broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
     }
@@ -256,11 +249,7 @@ impl<W> Shared<W> {
         let host = self.host.upgrade()?;
         let seat = reserved.or_else(|| self.reserve())?;
         let owner = lock(&self.seat(seat).owner).take()?;
-        let forks = match self.private_jobs {
-            None => owner.forks,
-            Some(most) => owner.forks.with_max_private(most),
-        };
-        Some((seat, Owner { forks, ..owner }, host))
+        Some((seat, owner, host))
     }
 
     /// Whether a thread sits in that seat.
@@ -327,8 +316,8 @@ impl<W> Shared<W> {
         self.wake_one_known(host);
     }
 
-    /// The same, for what has become public in a lazy deque: the caller knows each thread that
-    /// sleeps, and had not seen it (see [`Stealer::demand`]). Also one that had not seen the deque:
+    /// The same, for what has been shared of a biased deque: the caller knows each thread that
+    /// sleeps, and had not seen it (see [`Stealer::ask`]). Also one that had not seen the deque:
     /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
@@ -338,19 +327,13 @@ impl<W> Shared<W> {
         }
     }
 
-    /// Whether there is a job that any thread could take. If a deque has none to offer, its owner
-    /// is asked for some.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.common.is_empty() || (0..self.seat_count()).any(|seat| !self.seat(seat).demand())
-    }
-
     /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
     /// make way.
     pub(crate) fn hurry(&self) {
         for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
             // ORDERING: Relaxed: a request, which is repeated.
             seat.is_hurried.store(true, Ordering::Relaxed);
-            seat.forks.interrupt();
+            seat.ask();
         }
     }
 

@@ -35,10 +35,18 @@ impl Jobs {
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
         // A thread that never finds one takes no seat.
-        if !current::has_worker() && !self.shared.has_work() {
+        if !current::has_worker() && !self.shared.may_have_some() {
             return None;
         }
-        let found = current::with_worker(&self.shared, Worker::find)??;
+        let find = |worker: &Worker| {
+            let found = worker.find();
+            if found.is_none() {
+                // Others need not insist on what this thread does not have.
+                worker.share();
+            }
+            found
+        };
+        let found = current::with_worker(&self.shared, find)??;
         Some(match found.is_isolated {
             true => found.job.into_piece::<Taken<true>>(),
             false => found.job.into_piece::<Taken<false>>(),
@@ -46,7 +54,13 @@ impl Source for Jobs {
     }
 
     fn is_empty(&self) -> bool {
-        !self.shared.has_work()
+        // The calling thread's own deque is asked, too: it may give its place to another thread,
+        // and fork in the call that blocks.
+        !self.shared.has_work(None)
+    }
+
+    fn may_have_some(&self) -> bool {
+        self.shared.leaves_some()
     }
 
     fn nudged(&self) -> bool {

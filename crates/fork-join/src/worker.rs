@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::mem;
 use std::ptr;
 use std::sync::Arc as StdArc;
 
@@ -36,6 +35,8 @@ pub struct Worker {
     pub(crate) nested: Cell<u32>,
     /// Where its deque ended when it began the innermost of the jobs on its stack.
     pub(crate) base: Cell<Option<u32>>,
+    /// The address below which its stack is full, or 0, if that is not known.
+    pub(crate) stack_floor: Cell<usize>,
 }
 
 impl Worker {
@@ -55,6 +56,7 @@ impl Worker {
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
             base: Cell::new(None),
+            stack_floor: Cell::new(0),
         }
     }
 
@@ -85,55 +87,23 @@ impl Worker {
         self.shared.seat_count()
     }
 
-    /// Runs `call`, which may block: other jobs go on meanwhile on another thread, if
-    /// [there may be one](crate::Config::blocking_threads). See
-    /// [`Processors::blocking`](filch_processors::Processors::blocking) for how, and what it costs.
-    ///
-    /// # Panics
-    /// If `call` does.
-    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
-        self.share();
-        let (mut call, mut result) = (Some(call), None);
-        self.standing().set_doing(Doing::Blocks);
-        self.host.block(&mut || {
-            if let Some(call) = call.take() {
-                result = Some(call());
-            }
-        });
-        self.standing().set_doing(Doing::Runs);
-        match result {
-            Some(result) => result,
-            None => unreachable!("it is called, or panics"),
-        }
-    }
-
-    /// Runs a job that waits: of this worker's, of another one's, or from outside. Whether there
-    /// was one. For a thread that waits for something else than a job, and asks again and again.
-    pub fn yield_now(&self) -> bool {
-        self.share();
-        self.run_on_top(self.find_allowed())
-    }
-
-    /// The same, but leaves others' jobs alone.
-    pub fn yield_local(&self) -> bool {
-        self.share();
-        let own = match self.is_isolated() {
-            true => self.find_in_region(),
-            false => self.find_own().or_else(|| self.steal_of(self.seat)),
-        };
-        self.run_on_top(own)
-    }
-
-    /// Whether jobs of this worker's wait: forked and not begun, or spawned.
-    pub fn has_jobs(&self) -> bool {
-        let seat = self.own_seat();
-        !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
-    }
-
     /// Shows others what it has forked: this thread is not going to join any of it soon.
-    fn share(&self) {
-        self.forks().flush();
-        self.tell_published();
+    pub(crate) fn share(&self) {
+        self.forks().share();
+        self.answer();
+    }
+
+    /// A thread has asked for a job, and perhaps sleeps; or has something else to say.
+    #[cold]
+    #[inline(never)]
+    fn tell_asked(&self) {
+        match self.forks().is_empty() {
+            false => self.shared.wake_one_known(self.host()),
+            // The thread has taken the job before it was told, and may have asked again and gone to
+            // sleep before the answer, which took that down: the next push is to tell it.
+            true => self.own_seat().ask(),
+        }
+        self.make_way_if_hurried();
     }
 
     /// Makes way for others, if they want that.
@@ -151,7 +121,7 @@ impl Worker {
     #[inline(never)]
     fn make_way(&self) {
         // Others may go on with it meanwhile.
-        self.forks().flush();
+        self.forks().share();
         self.wake_one();
         self.host.make_way();
     }
@@ -166,15 +136,17 @@ impl Worker {
     }
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
-    /// forked; or one from outside.
+    /// forked; or one from outside. If there is none, one that another worker keeps to itself.
     pub(crate) fn find(&self) -> Option<Found<Self>> {
+        let insist = || self.shared.insist(Some(self.seat));
         self.find_own()
             .or_else(|| self.steal())
             .or_else(|| self.shared.common.pop().map(Found::from))
+            .or_else(|| insist().then(|| self.steal())?)
     }
 
     #[inline(always)]
-    fn find_own(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_own(&self) -> Option<Found<Self>> {
         let spawned = self.owner.spawned.pop().map(Found::from);
         spawned.or_else(|| self.find_only_own())
     }
@@ -188,7 +160,7 @@ impl Worker {
     }
 
     /// Any job that may run on top of what this thread runs.
-    fn find_allowed(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_allowed(&self) -> Option<Found<Self>> {
         match self.is_isolated() {
             true => self.find_in_region(),
             false => self.find(),
@@ -235,6 +207,10 @@ impl Worker {
         }
     }
 
+    pub(crate) fn spawned(&self) -> &filch_deque::Worker<JobRef<Self>> {
+        &self.owner.spawned
+    }
+
     /// Where the next job that it spawns will lie.
     pub(crate) fn spawned_position(&self) -> u64 {
         self.owner.spawned.position()
@@ -260,7 +236,7 @@ impl Worker {
         ptr::eq(&raw const *self.shared, shared)
     }
 
-    /// The oldest job of a worker that has some. One of its own is stolen, too: it waits in a
+    /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
     /// frame of this thread's, and that has something else to wait for now.
     fn steal(&self) -> Option<Found<Self>> {
         let count = self.shared.seat_count();
@@ -279,7 +255,7 @@ impl Worker {
     }
 
     /// The oldest job of that seat's: forked, or else spawned.
-    fn steal_of(&self, victim: usize) -> Option<Found<Self>> {
+    pub(crate) fn steal_of(&self, victim: usize) -> Option<Found<Self>> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
             .map(|stolen| Found::stolen(stolen, victim))
@@ -290,39 +266,40 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for(&self, latch: &(impl Awaited + ?Sized)) {
+        self.share();
+        // The frame of the search is gone when a job runs: a stack holds many waits.
+        while !latch.is_done() {
+            if let Some(found) = self.look_beside(latch) {
+                self.run_on_top(found);
+                self.make_way_if_hurried();
+            }
+        }
+    }
+
+    /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
+    /// before that.
+    #[inline(never)]
+    fn look_beside(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
+        let standing = self.standing();
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
-        self.share();
-        let standing = self.standing();
-        let mut is_looking = false;
-        while !latch.is_done() {
-            if !mem::replace(&mut is_looking, true) {
-                standing.set_doing(Doing::Looks);
-            }
-            if let Some(job) = self.find_beside(latch) {
-                if mem::take(&mut is_chosen) {
-                    // There may be more of it.
-                    self.wake_one();
-                }
-                spinner.reset();
-                self.run_on_top(Some(job));
-                self.make_way_if_hurried();
-                is_looking = false;
-                continue;
-            }
-            if spinner.spin() == Spin::Block {
+        let mut found = None;
+        while found.is_none() && !latch.is_done() {
+            standing.set_doing(Doing::Looks);
+            found = self.find_beside(latch);
+            if found.is_none() && spinner.spin() == Spin::Block {
                 standing.set_doing(Doing::Sleeps);
                 is_chosen |= self.sleep(latch);
-                is_looking = false;
                 spinner.reset();
             }
         }
         standing.set_doing(Doing::Runs);
         if is_chosen {
-            // It has no time for that now.
+            // There may be more of it, or this thread has no time for it now.
             self.wake_one();
         }
+        found
     }
 
     /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
@@ -337,10 +314,12 @@ impl Worker {
         }
         let sleepers = &self.shared.sleepers;
         let seat = self.own_seat();
+        // The jobs that it has run since it began to wait may have taken its deque back.
+        self.share();
         sleepers.announce(&seat.sleeps);
         // The last look: what was published before the fence in there is ours to see. (After a job
         // for this thread alone comes an unpark.)
-        if !self.shared.has_work() && latch.sleep(self.seat) {
+        if !self.shared.has_work(Some(self.seat)) && latch.sleep(self.seat) {
             self.rest();
         }
         !sleepers.withdraw(&seat.sleeps)
@@ -364,11 +343,11 @@ impl Runs for Worker {
         &self.owner.forks
     }
 
-    fn tell_published(&self) {
-        if self.forks().has_published() {
-            self.shared.wake_one_known(self.host());
+    #[inline]
+    fn answer(&self) {
+        if self.forks().was_asked() {
+            self.tell_asked();
         }
-        self.make_way_if_hurried();
     }
 
     fn wait(&self, latch: &Latch) {

@@ -30,7 +30,7 @@ impl Drop for Holds {
 }
 
 fn pool(threads: usize) -> Pool {
-    Pool::start(Config::default().threads(threads).private_jobs(0)).unwrap()
+    Pool::start(Config::default().threads(threads)).unwrap()
 }
 
 /// Waits for a branch that is on the other one of two threads, which spawns `job` and goes on with

@@ -1,13 +1,14 @@
 //! How many jobs stand on a stack that are no parts of one another.
 
 use std::cell::Cell;
+use std::env;
+use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use filch_fork_join::{Config, Doing, Pool, Scope, ThreadReport, Worker};
 
-/// More than stand on a stack by default.
 const JOBS: usize = 300;
 
 thread_local! {
@@ -66,13 +67,39 @@ fn deepest(config: Config) -> usize {
 /// Where nothing bounds it, a stack holds as many jobs as there are.
 #[test]
 fn a_stack_without_a_bound() {
-    assert_eq!(deepest(Config::default().nested_jobs(u32::MAX)), JOBS);
+    assert_eq!(deepest(Config::default()), JOBS);
+}
+
+/// A failure: it overflows, and says nothing of jobs; or it hangs.
+#[test]
+fn a_stack_that_is_full_ends_the_program() {
+    const INSIDE: &str = "FILCH_TEST_A_STACK_IS_FULL";
+    if env::var_os(INSIDE).is_some() {
+        let config = Config::default().threads(2).stack_size(256 << 10);
+        let pool = Pool::start(config).unwrap();
+        return pool.scope(|scope| {
+            for _ in 0..50_000 {
+                scope.spawn(|worker, _| while worker.yield_now() {});
+            }
+        });
+    }
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "a_stack_that_is_full_ends_the_program"])
+        .arg("--nocapture")
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("nested_jobs") && said.contains("stack_size"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_stack_has_a_bound() {
-    assert_eq!(deepest(Config::default()), 64);
-    for bound in [1, 2, 7] {
+    for bound in [1, 2, 7, 64] {
         assert_eq!(
             deepest(Config::default().nested_jobs(bound)),
             bound as usize
@@ -117,7 +144,7 @@ fn siblings_do_not_pile_up() {
     const LEVELS: usize = 4;
     for (nested, threads) in [(0, 1), (1, 2), (1, 4), (2, 3), (3, 4)] {
         let config = Config::default().threads(threads).nested_jobs(nested);
-        let pool = Pool::start(config.private_jobs(0)).unwrap();
+        let pool = Pool::start(config).unwrap();
         let bound = LEVELS * nested.max(1) as usize;
         for _ in 0..5 {
             let sum = pool.install(|worker| level(worker, LEVELS, bound));
@@ -140,7 +167,7 @@ fn a_sibling_is_left_alone() {
 
 /// Has `run` run two siblings.
 fn sibling(config: Config, run: impl Fn(&Worker, &dyn Fn(&Worker)) + Sync) {
-    let pool = Pool::start(config.threads(2).private_jobs(0)).unwrap();
+    let pool = Pool::start(config.threads(2)).unwrap();
     let (begun, ran) = (AtomicBool::new(false), AtomicBool::new(false));
     let both = Barrier::new(2);
     pool.install(|worker| {
@@ -186,7 +213,7 @@ fn sibling(config: Config, run: impl Fn(&Worker, &dyn Fn(&Worker)) + Sync) {
 #[test]
 fn a_wait_takes_parts_only() {
     for config in [Config::default(), Config::default().with_caller()] {
-        let config = config.threads(3).nested_jobs(1).private_jobs(0);
+        let config = config.threads(3).nested_jobs(1);
         // A caller is one of the pool's until its thread exits.
         let run = || parts_only(&Pool::start(config).unwrap());
         thread::spawn(run).join().unwrap();

@@ -136,7 +136,7 @@ fn broadcasts_nest() {
 /// here if not.
 #[test]
 fn a_broadcast_reaches_those_that_wait() {
-    let pool = Pool::start(Config::default().threads(2).private_jobs(0)).unwrap();
+    let pool = Pool::start(Config::default().threads(2)).unwrap();
     let is_over = AtomicBool::new(false);
     let both = Barrier::new(3);
     pool.scope(|scope| {
@@ -294,7 +294,7 @@ fn a_blocking_call_lets_others_run() {
 /// which waits for the younger of two jobs. It hangs here if that may be hidden.
 #[test]
 fn a_job_that_may_not_be_hidden_is_stolen_during_a_leaf() {
-    let pool = Pool::start(Config::default().threads(2).private_jobs(0)).unwrap();
+    let pool = Pool::start(Config::default().threads(2)).unwrap();
     let (busy, both) = (Barrier::new(2), Barrier::new(2));
     for _ in 0..50 {
         pool.install(|worker| {

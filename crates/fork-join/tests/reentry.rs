@@ -12,7 +12,6 @@ fn pool() -> (Pool, Arc<Mutex<Vec<Reentry>>>) {
     let keep = Arc::clone(&told);
     let config = Config::default()
         .threads(2)
-        .private_jobs(0)
         .on_reentry(move |reentry| keep.lock().unwrap().push(*reentry));
     (Pool::start(config).unwrap(), told)
 }

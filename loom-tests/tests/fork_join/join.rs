@@ -44,7 +44,7 @@ impl<'fork> Branch<'fork> {
 fn each_branch_runs_once() {
     Outcomes::of(
         "join: two forks and a thief",
-        Bound::preemptions(1, 500),
+        Bound::preemptions(4, 1_000_000),
         || {
             let shared = shared();
             let worker = seat(&shared);

@@ -1,6 +1,6 @@
 //! Which of the jobs in a thief's deque are parts of the one that it has stolen.
 
-use filch_deque::{Lazy, Stealer, Worker};
+use filch_deque::{Stealer, Worker};
 use filch_fork_join::protocol::Nest;
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
@@ -17,9 +17,8 @@ fn take(stealer: &Stealer<char>) -> Option<(char, u32)> {
 }
 
 /// Pushes it, in sight of all, and takes it back; or waits until whoever has it has ended it.
-fn fork(deque: &Worker<char, Lazy>, job: char, ended: &Parker) {
+fn fork(deque: &Worker<char>, job: char, ended: &Parker) {
     deque.push(job);
-    deque.flush();
     if deque.pop().is_none() {
         ended.park();
     }
@@ -36,7 +35,7 @@ fn a_part_of_another_job_is_no_part() {
         "nest: claims beside a nested job",
         Bound::preemptions(2, 500),
         || {
-            let deque = Worker::lazy(4);
+            let deque = Worker::with_capacity(4);
             let nest = Arc::new(Nest::default());
             let base = deque.position() as u32;
             let ended = Parker::new();
@@ -58,7 +57,6 @@ fn a_part_of_another_job_is_no_part() {
                 }
             });
             deque.push('a');
-            deque.flush();
             let outer = nest.enter(deque.position() as u32, Some(base));
             fork(&deque, 'x', &ended);
             nest.restore(outer);

@@ -95,7 +95,7 @@ fn a_sleeper_is_counted_while_another_one_comes() {
 fn a_joiner_is_told_of_what_becomes_public() {
     check(
         "joiner: asleep beside a publication",
-        Bound::preemptions(1, 5_000),
+        Bound::preemptions(2, 44_000),
         || {
             let shared = shared();
             let latch = Arc::new(Latch::new());
@@ -120,7 +120,7 @@ fn a_joiner_is_told_of_what_becomes_public() {
 fn a_joiner_that_has_asked_is_answered() {
     check(
         "joiner: asleep beside private work",
-        Bound::preemptions(0, 200),
+        Bound::preemptions(1, 2_600),
         || {
             let shared = shared();
             let latch = Arc::new(Latch::new());

@@ -13,14 +13,13 @@ use loom_tests::{Bound, Crossing, Outcomes};
 fn an_owner_leaves_what_is_older_than_its_job() {
     Outcomes::of(
         "steal back: nothing from before the job",
-        Bound::preemptions(2, 5_000),
+        Bound::preemptions(2, 1_800),
         || {
-            let deque = Worker::lazy(4);
+            let deque = Worker::with_capacity(4);
             deque.push(0);
             let base = deque.position() as u32;
             deque.push(1);
             deque.push(2);
-            deque.flush();
             let crossing = Crossing::new();
             let owner = thread::spawn({
                 let (stealer, crossing) = (deque.stealer(), crossing.clone());
@@ -60,9 +59,9 @@ fn an_owner_leaves_what_is_older_than_its_job() {
 fn an_owner_leaves_what_is_younger_than_its_job() {
     Outcomes::of(
         "steal back: nothing from after the job",
-        Bound::preemptions(2, 100),
+        Bound::preemptions(2, 83),
         || {
-            let deque = Worker::lazy(4);
+            let deque = Worker::with_capacity(4);
             let base = deque.position() as u32;
             let latch = Arc::new(Latch::new());
             let owner = thread::spawn({
@@ -74,12 +73,10 @@ fn an_owner_leaves_what_is_younger_than_its_job() {
                 }
             });
             deque.push("part of the job");
-            deque.flush();
             deque.pop();
             let nobody = latch.finish();
             assert_eq!(nobody, None, "the owner does not sleep");
             deque.push("part of another job");
-            deque.flush();
             let back = owner.join().unwrap();
             assert_ne!(back, Some("part of another job"));
             back

@@ -8,3 +8,4 @@ mod handlers;
 mod nested;
 mod panics;
 mod start;
+mod waits;

@@ -26,9 +26,9 @@ pub struct Config {
     blocking_threads: usize,
     /// How the threads are made.
     processors: ProcessorsConfig,
+    pub(crate) stack_size: Option<usize>,
     /// It says something of threads.
     pub(crate) says_threads: bool,
-    pub(crate) private_jobs: Option<u32>,
     pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
     pub(crate) on_start: Option<OnThread>,
@@ -44,8 +44,8 @@ impl Default for Config {
             threads: None,
             blocking_threads: 0,
             processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            stack_size: None,
             says_threads: false,
-            private_jobs: None,
             nested_jobs: None,
             takes_caller: false,
             on_start: None,
@@ -81,34 +81,33 @@ impl Config {
         self.saying_threads()
     }
 
-    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
+    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have. For
+    /// [`Pool::start_with`](crate::Pool::start_with), whose caller makes the threads, it is what
+    /// those have; default: not known.
+    ///
+    /// A thread that waits runs other jobs on top of its stack, also on top of each other. When 32
+    /// KiB are left it begins no more of them: the program ends, as by a stack that overflows, and
+    /// says which thread had how many. Where the size is not known, it does overflow.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.processors = self.processors.stack_size(bytes);
+        self.stack_size = Some(bytes);
         self.saying_threads()
-    }
-
-    /// How many of its forked jobs a worker may keep out of the others' reach until it forks or
-    /// joins the next time: 16 at most, which is the default. With 0 each job can be stolen from
-    /// its fork on. Each fork then takes a fence, and wakes a thread if one sleeps, and each join
-    /// an exchange: for jobs of many microseconds. With tiny ones it is slower than one thread.
-    #[must_use]
-    pub fn private_jobs(mut self, count: u32) -> Self {
-        self.private_jobs = Some(count);
-        self
     }
 
     /// How many jobs may stand on a thread's stack that are no parts of one another. A thread that
     /// waits runs other jobs on top of its stack. The last one that may stand there runs as in
     /// [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but parts of
     /// it. So the stack is at most so many times as deep as that of the sequential recursion.
-    /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
-    /// 0 is the same. The fewer, the more threads sleep beside work.
+    /// Default: as many as the [stack](Self::stack_size) holds. With 1, each wait leaves all jobs
+    /// alone that are no part of the job that waits; 0 is the same. The fewer, the more threads
+    /// sleep beside work.
     ///
-    /// What `isolate` says of jobs that come from outside holds here, too. If *every* thread has so
-    /// many jobs on its stack, and one of these waits for what has to come into the pool from
-    /// another pool, or from a thread of none, it waits for ever; and so does one that calls
-    /// [`yield_now`](crate::Worker::yield_now) until something has happened that is no part of it.
+    /// For programs whose jobs wait for nothing but what they have forked or spawned. If *every*
+    /// thread has so many jobs on its stack, some waits never end: for a
+    /// [broadcast](crate::Worker::broadcast), for what comes into the pool from another pool or
+    /// from a thread of none, and by [`yield_now`](crate::Worker::yield_now) for something that is
+    /// no part of the job.
     #[must_use]
     pub fn nested_jobs(mut self, count: u32) -> Self {
         self.nested_jobs = Some(count);
@@ -199,7 +198,6 @@ impl fmt::Debug for Config {
             .field("threads", &self.threads)
             .field("blocking_threads", &self.blocking_threads)
             .field("processors", &self.processors)
-            .field("private_jobs", &self.private_jobs)
             .field("nested_jobs", &self.nested_jobs)
             .field("with_caller", &self.takes_caller)
             .finish_non_exhaustive()

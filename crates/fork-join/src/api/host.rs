@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::AdaptiveSpinner;
 use filch_processors::{PoolHandle, WeakPoolHandle};
-use filch_sync::Arc;
 use filch_sync::panic::discard;
+use filch_sync::{Arc, asymmetric};
 
 use crate::api::config::{OnPanic, OnReentry};
 use crate::current;
 use crate::job::Payload;
 use crate::reentry::Reentry;
-use crate::shared::{Host, NESTED_JOBS, Shared};
+use crate::shared::{Host, Shared};
 use crate::worker::Worker;
 
 /// Rounds of looking for work between which a thread that waits pauses.
@@ -105,14 +105,11 @@ impl Host for PoolHost {
 }
 
 /// What the workers of a pool share that has this host.
-pub(crate) fn shared(
-    host: &Arc<dyn Host>,
-    private_jobs: Option<u32>,
-    nested_jobs: Option<u32>,
-) -> Arc<Shared<Worker>> {
+pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared<Worker>> {
+    asymmetric::register_aside();
     let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-    let shared = Shared::new(Arc::downgrade(host), patience, private_jobs)
-        .with_nested_jobs(nested_jobs.unwrap_or(NESTED_JOBS));
+    let shared = Shared::new(Arc::downgrade(host), patience)
+        .with_nested_jobs(nested_jobs.unwrap_or(u32::MAX));
     Arc::new(shared)
 }
 
@@ -128,5 +125,5 @@ pub(crate) fn alone<R>(worker: Option<&Worker>, work: impl FnOnce(&Worker) -> R)
         on_panic: None,
         on_reentry: None,
     });
-    current::with_seat(&shared(&nobody, None, None), work)
+    current::with_seat(&shared(&nobody, None), work)
 }

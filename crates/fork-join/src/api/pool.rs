@@ -10,7 +10,7 @@ use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
 use crate::api::host::{HostThreads, PoolHost, alone, shared};
-use crate::api::threads::{Thread, Threads};
+use crate::api::threads::{Thread, Threads, usual_stack_size};
 use crate::attached;
 use crate::current;
 use crate::job::installed::install;
@@ -71,7 +71,8 @@ impl Pool {
     /// # Errors
     /// [`StartError`]: there are to be no threads, or too many; the system refuses one; or the
     /// caller cannot be one.
-    pub fn start(config: Config) -> Result<Self, StartError> {
+    pub fn start(mut config: Config) -> Result<Self, StartError> {
+        config.stack_size.get_or_insert_with(usual_stack_size);
         Self::start_by(config, Processors::start_unawaited)
     }
 
@@ -137,7 +138,7 @@ impl Pool {
             on_panic: config.on_panic.take(),
             on_reentry: config.on_reentry.take(),
         });
-        let shared = shared(&kept, config.private_jobs, config.nested_jobs);
+        let shared = shared(&kept, config.nested_jobs);
         let mut pool = Self {
             shared: Arc::clone(&shared),
             host: Arc::clone(&kept),
@@ -229,8 +230,9 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
             other => with_unparker(other, |unparker, wait| {
-                let make = |running| Scope::new(running, Arc::clone(&self.shared), Some(unparker));
-                Scope::run(make, body, wait)
+                let make =
+                    |running| Scope::new(running, Arc::clone(&self.shared), None, Some(unparker));
+                Scope::run(make, body, |open| wait(open))
             }),
         })
     }

@@ -1,6 +1,7 @@
 //! The threads of a pool: what each does besides running jobs.
 
 use std::convert::Infallible;
+use std::env;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,8 +20,18 @@ pub(crate) struct Threads {
     host: Arc<dyn Host>,
     /// For the threads that the pool is started with, by their numbers.
     seats: Box<[Reserved]>,
+    /// What their stacks have, if that is known.
+    stack_size: Option<usize>,
     on_start: Option<OnThread>,
     on_exit: Option<Arc<OnThread>>,
+}
+
+/// The size of the stacks that the standard library gives to threads, if nobody says.
+pub fn usual_stack_size() -> usize {
+    let said = env::var("RUST_MIN_STACK");
+    said.ok()
+        .and_then(|bytes| bytes.parse().ok())
+        .unwrap_or(2 << 20)
 }
 
 /// A seat for one thread, until that has come. Others get its number after it.
@@ -43,6 +54,7 @@ impl Threads {
         };
         Self {
             seats: (0..count).map(reserve).collect(),
+            stack_size: config.stack_size,
             shared,
             host,
             on_start: config.on_start,
@@ -86,8 +98,13 @@ impl Runner<Infallible> for Threads {
 
     fn scratch(&self, number: usize) -> SeatGuard {
         let seated = current::sit_down(&self.shared, self.reserved(number));
-        let Some(index) = seated.and_then(|()| current::with_worker(&self.shared, Worker::index))
-        else {
+        let begin = |worker: &Worker| {
+            if let Some(bytes) = self.stack_size {
+                worker.has_stack(bytes);
+            }
+            worker.index()
+        };
+        let Some(index) = seated.and_then(|()| current::with_worker(&self.shared, begin)) else {
             panic!("the thread is one of a pool's already, or there are too many");
         };
         call(&*self.host, self.on_start.as_ref(), index);

@@ -32,8 +32,8 @@ where
         position,
     };
     let entry = forked.entry();
-    // SAFETY: the position is that of now.
-    let (worker, a) = match unsafe { deque.try_push_at(position, entry) } {
+    // SAFETY: the position is that of now, and `settle` follows.
+    let (worker, a) = match unsafe { deque.push_at(position, entry) } {
         true => (worker, a),
         false => {
             // What lives across this call in a register costs a recursion a push and a pop on each
@@ -44,7 +44,7 @@ where
             if size_of::<A>() > size_of::<usize>() {
                 black_box(&mut a);
             }
-            push_with_care(worker, entry);
+            settle(worker);
             (forked.worker, a)
         }
     };
@@ -65,16 +65,17 @@ where
 
 #[cold]
 #[inline(never)]
-fn push_with_care<W: Runs>(worker: &W, entry: Entry<W>) {
-    worker.forks().0.push(entry);
-    worker.tell_published();
+fn settle<W: Runs>(worker: &W) {
+    worker.forks().0.settle();
+    worker.answer();
 }
 
 #[cold]
 #[inline(never)]
-fn take_back_with_care<W: Runs>(worker: &W) -> bool {
-    let is_there = worker.forks().0.take_back();
-    worker.tell_published();
+fn take_back_slowly<W: Runs>(worker: &W, position: u64) -> bool {
+    // SAFETY: `take_back` has just said `false` of it.
+    let is_there = unsafe { worker.forks().0.take_back_slowly(position) };
+    worker.answer();
     is_there
 }
 
@@ -109,17 +110,16 @@ where
     #[inline(always)]
     fn take_back(&self) -> bool {
         // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
-        // and so is not in the deque.
-        let is_back = unsafe { self.worker.forks().0.try_take_back(self.position) };
-        is_back || take_back_with_care(self.worker)
+        // and so is not in the deque. The slow way follows.
+        let is_back = unsafe { self.worker.forks().0.take_back(self.position) };
+        is_back || take_back_slowly(self.worker, self.position)
     }
 
     /// What came of the job, which a thief has: this waits for it.
     #[cold]
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
-        // SAFETY: a thief has it.
-        let latch = unsafe { self.job.latch() };
+        let latch = self.job.latch();
         lend(latch, || self.worker.wait(latch));
         // SAFETY: this is the owner, and it is done.
         unsafe { self.job.take_result() }

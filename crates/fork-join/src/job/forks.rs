@@ -2,21 +2,21 @@
 
 use std::ptr::NonNull;
 
-use filch_deque::{Lazy, Steal, Stealer};
+use filch_deque::{Request, Steal, Stealer};
 
 use super::head::Head;
 use super::job_ref::JobRef;
 
 /// What a thread has forked, in nested order: only [`join`](super::forked::join) puts a job in, and
 /// takes it back or waits for its thief before it returns.
-pub(crate) struct Forks<W: 'static>(pub(super) filch_deque::Worker<Entry<W>, Lazy>);
+pub(crate) struct Forks<W: 'static>(pub(super) filch_deque::Worker<Entry<W>>);
 
 /// The thieves' end of [`Forks`].
 pub(crate) struct ForksStealer<W: 'static>(Stealer<Entry<W>>);
 
 /// The address of a job. A thief gets it with the job; the owner takes the job back without
 /// reading it.
-pub(super) struct Entry<W: 'static>(pub(super) NonNull<Head<W>>);
+pub(crate) struct Entry<W: 'static>(pub(super) NonNull<Head<W>>);
 
 impl<W> Clone for Entry<W> {
     fn clone(&self) -> Self {
@@ -32,15 +32,7 @@ unsafe impl<W> Send for Entry<W> {}
 impl<W> Forks<W> {
     /// Nothing is forked. There is room for so many jobs before it grows.
     pub(crate) fn new(capacity: usize) -> Self {
-        // SAFETY: `join` has put it in and does not leave it; it is private until this returns.
-        let prepare = |entry: &Entry<W>| unsafe { entry.0.as_ref().prepare() };
-        Self(filch_deque::Worker::lazy(capacity).prepared_by(prepare))
-    }
-
-    /// So many of them are private at most: see
-    /// [`with_max_private`](filch_deque::Worker::with_max_private).
-    pub(crate) fn with_max_private(self, jobs: u32) -> Self {
-        Self(self.0.with_max_private(jobs))
+        Self(filch_deque::Worker::biased(capacity))
     }
 
     pub(crate) fn stealer(&self) -> ForksStealer<W> {
@@ -57,14 +49,14 @@ impl<W> Forks<W> {
         self.0.is_empty()
     }
 
-    /// Makes all of them public.
-    pub(crate) fn flush(&self) {
-        self.0.flush();
+    /// Puts all in reach of thieves, for a thread that will not fork or join for a while.
+    pub(crate) fn share(&self) {
+        self.0.share();
     }
 
-    /// Whether jobs have become public since this was last asked.
-    pub(crate) fn has_published(&self) -> bool {
-        self.0.has_published()
+    /// Whether a thread has asked for a job since this was last called.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.0.was_asked()
     }
 }
 
@@ -78,13 +70,18 @@ impl<W> ForksStealer<W> {
         self.0.steal_if(accept).map(have)
     }
 
-    /// Has the owner take the long way at its next fork or join.
-    pub(crate) fn interrupt(&self) {
-        self.0.interrupt();
+    /// Has the owner take the long way at its next fork or join, and share what it has.
+    pub(crate) fn ask(&self) -> Option<Request<'_, Entry<W>>> {
+        self.0.ask()
     }
 
-    /// Asks the owner for a job. Whether there is none to steal.
-    pub(crate) fn demand(&self) -> bool {
-        self.0.demand()
+    /// Whether the owner keeps nothing to itself.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.0.is_shared()
+    }
+
+    /// Whether there is nothing, as far as the calling thread can know.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }

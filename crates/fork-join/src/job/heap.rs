@@ -48,8 +48,8 @@ impl<W, B: Boxed<W>> HeapJob<W, B> {
     /// It is the first field of such a job, and the caller has that.
     unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `boxed` made it of a box, and it is run once.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        this.content.run(worker);
+        let content = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) }.content;
+        content.run(worker);
     }
 
     /// # Safety

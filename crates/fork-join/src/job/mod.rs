@@ -19,7 +19,7 @@ mod runs;
 pub(crate) mod scoped;
 mod stack;
 
-pub(crate) use forks::{Forks, ForksStealer};
+pub(crate) use forks::{Entry, Forks, ForksStealer};
 pub(crate) use job_ref::{JobRef, Payload};
 pub(crate) use name::{Name, NameCell};
 pub(crate) use piece::RunsPieces;

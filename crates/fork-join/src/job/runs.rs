@@ -11,8 +11,8 @@ pub(crate) trait Runs: Sized + 'static {
     /// The thread, which is about to run a stolen job.
     fn thief(&self) -> Thief;
 
-    /// Wakes somebody for what has become public, if something has.
-    fn tell_published(&self);
+    /// Wakes a thread for what is in reach of thieves, if one has asked.
+    fn answer(&self);
 
     /// A job was stolen: returns when it is done.
     fn wait(&self, latch: &Latch);

@@ -34,6 +34,7 @@ pub(crate) struct Running(());
 
 /// Makes a scope, runs its body, and has `wait` wait for its jobs. Returns what the body returned
 /// or said, and what `wait` returned.
+#[inline(always)]
 pub(crate) fn run<W, S: Scoped<W>, R, T>(
     make: impl FnOnce(Running) -> S,
     body: impl FnOnce(&S) -> R,

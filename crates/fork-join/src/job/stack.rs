@@ -43,11 +43,8 @@ where
         NonNull::from(self).cast()
     }
 
-    /// # Safety
-    /// The job was stolen.
-    pub(super) unsafe fn latch(&self) -> &Latch {
-        // SAFETY: what is stolen was public.
-        unsafe { self.head.latch() }
+    pub(super) fn latch(&self) -> &Latch {
+        &self.head.latch
     }
 
     /// Runs a stolen job.
@@ -57,8 +54,7 @@ where
     unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `new` made the function that of the type; the job lies there until it is done.
         let this = unsafe { job.cast::<Self>().as_ref() };
-        // SAFETY: it was stolen, by this thread.
-        let latch = unsafe { this.latch() };
+        let latch = this.latch();
         latch.begin(worker.thief());
         // SAFETY: the thief has the job; nobody looks at the result before the latch says that it
         // is there.

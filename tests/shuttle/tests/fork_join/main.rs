@@ -1,0 +1,73 @@
+//! Whole fork/join pools: jobs that wait for others, on a thread that has those in its deque; and
+//! threads that fall asleep meanwhile.
+//!
+//! `join` promises no parallelism. But no thread sleeps beside a job that is in a deque, whatever
+//! the owner of that does: so as many jobs as there are threads run at a time. Each test here ends
+//! only if that holds. A job that is hidden, or a wake-up that is lost, is a deadlock.
+#![cfg(shuttle)]
+
+mod meetings;
+mod pipelines;
+mod scopes;
+mod waits;
+
+use filch_fork_join::{Config, Pool, Worker};
+use shuttle::rand::{Rng, thread_rng};
+use shuttle::sync::{Condvar, Mutex};
+use shuttle::thread;
+
+/// Runs `work` on a thread of a pool of so many, and lets the pool end.
+fn on_pool<R: Send>(threads: usize, work: impl FnOnce(&Worker) -> R + Send) -> R {
+    on_pool_as(Config::default().threads(threads), work)
+}
+
+fn on_pool_as<R: Send>(config: Config, work: impl FnOnce(&Worker) -> R + Send) -> R {
+    let pool = Pool::start(config).unwrap();
+    let result = pool.install(work);
+    pool.finish();
+    result
+}
+
+/// Lets others run for a while: they look for jobs in vain, some until they sleep. Half of the
+/// times it is short.
+fn pause() {
+    let yields = 1_usize << thread_rng().gen_range(0..11);
+    (0..yields).for_each(|_| thread::yield_now());
+}
+
+/// Forks and joins so often that nobody steals, as a rule: the deque is its owner's then. `most`
+/// times at most.
+fn fork_small_jobs(worker: &Worker, most: usize) {
+    for _ in 0..thread_rng().gen_range(0..=most) {
+        worker.join(|_| (), |_| ());
+    }
+}
+
+/// Counts those that have arrived, and lets others wait for them.
+#[derive(Default)]
+struct Arrivals {
+    count: Mutex<usize>,
+    one_more: Condvar,
+}
+
+impl Arrivals {
+    fn arrive(&self) {
+        *self.count.lock().unwrap() += 1;
+        self.one_more.notify_all();
+    }
+
+    /// Sleeps until so many have arrived.
+    fn wait_for(&self, count: usize) {
+        let arrived = self.count.lock().unwrap();
+        let arrived = self
+            .one_more
+            .wait_while(arrived, |arrived| *arrived < count);
+        drop(arrived.unwrap());
+    }
+
+    /// Arrives, and waits for the others.
+    fn meet(&self, parties: usize) {
+        self.arrive();
+        self.wait_for(parties);
+    }
+}

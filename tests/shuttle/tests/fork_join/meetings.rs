@@ -1,0 +1,111 @@
+//! As many jobs as threads, none of which ends before all have begun.
+
+use filch_fork_join::Worker;
+use shuttle_tests::explore;
+
+use crate::{Arrivals, fork_small_jobs, on_pool, pause};
+
+/// How the jobs of a meeting are forked, all but the first of so many.
+type Form = fn(&Worker, usize, &(dyn Fn() + Sync));
+
+/// Two meetings one after the other: in the second, threads have slept, and deques are not new.
+fn meet(claim: &str, threads: usize, schedules: usize, form: Form) {
+    explore(claim, schedules, move || {
+        let arrivals = Arrivals::default();
+        on_pool(threads, |worker| {
+            for round in 1..=2 {
+                fork_small_jobs(worker, 5);
+                form(worker, threads, &|| arrivals.meet(round * threads));
+            }
+        });
+    });
+}
+
+/// One, and then those behind it: each thief forks the rest.
+fn chain(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
+    match branches {
+        1 => attend(),
+        _ => _ = worker.join(|_| attend(), |w| chain(w, branches - 1, attend)),
+    }
+}
+
+/// Those behind it first: one thread forks them all, with a while between them, and attends last.
+fn nest(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
+    if branches == 1 {
+        return attend();
+    }
+    let rest = |worker: &Worker| {
+        pause();
+        nest(worker, branches - 1, attend);
+    };
+    worker.join(rest, |_| attend());
+}
+
+/// Halves.
+fn tree(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
+    let half = branches / 2;
+    match branches {
+        1 => attend(),
+        _ => {
+            worker.join(
+                |w| tree(w, half, attend),
+                |w| tree(w, branches - half, attend),
+            );
+        }
+    }
+}
+
+/// Three threads, three jobs, of which each forks the next one. A failure is a deadlock: a thief
+/// that runs a job hides what it has forked there, or no thread is woken for that.
+#[test]
+fn a_chain_of_three_meets() {
+    meet("each of a chain of jobs has a thread", 3, 700, chain);
+}
+
+/// Five threads: the same.
+#[test]
+fn a_chain_of_five_meets() {
+    meet("each of a chain of jobs has a thread", 5, 300, chain);
+}
+
+/// Three threads. One forks two jobs and attends. A failure is a deadlock: its first answer has
+/// woken one thread, and the second job is nobody's.
+#[test]
+fn a_nest_of_three_meets() {
+    meet("each of nested jobs has a thread", 3, 700, nest);
+}
+
+/// Five threads: the same with four jobs.
+#[test]
+fn a_nest_of_five_meets() {
+    meet("each of nested jobs has a thread", 5, 200, nest);
+}
+
+/// Eight threads, and a tree with eight leaves. A failure is a deadlock: a leaf waits in a deque
+/// while a thread sleeps.
+#[test]
+fn a_tree_of_eight_meets() {
+    meet("each leaf of a tree has a thread", 8, 150, tree);
+}
+
+/// Three threads. One branch is stolen, and its thief calls the meeting: so those that are to come
+/// are a thread that waits in a join, and one that has nothing to do. A failure is a deadlock: the
+/// wrong one of them was woken, or none.
+#[test]
+fn a_thief_calls_a_meeting() {
+    explore("those that wait come, too", 500, || {
+        let (stolen, arrivals) = (Arrivals::default(), Arrivals::default());
+        on_pool(3, |worker| {
+            fork_small_jobs(worker, 3);
+            worker.join(
+                |_| stolen.wait_for(1),
+                |thief| {
+                    stolen.arrive();
+                    fork_small_jobs(thief, 5);
+                    pause();
+                    nest(thief, 3, &|| arrivals.meet(3));
+                },
+            );
+        });
+    });
+}

@@ -1,0 +1,92 @@
+//! A producer and a consumer, forked together, with a channel between them that is full or empty
+//! most of the time.
+
+use std::collections::VecDeque;
+
+use filch_fork_join::Worker;
+use shuttle::sync::{Condvar, Mutex};
+use shuttle_tests::explore;
+
+use crate::{fork_small_jobs, on_pool, pause};
+
+/// How many items go through a channel.
+const ITEMS: usize = 3;
+
+/// A channel with room for one item.
+#[derive(Default)]
+struct Channel {
+    items: Mutex<VecDeque<usize>>,
+    changed: Condvar,
+}
+
+impl Channel {
+    fn send(&self, item: usize) {
+        let items = self.items.lock().unwrap();
+        let mut items = (self.changed)
+            .wait_while(items, |items| !items.is_empty())
+            .unwrap();
+        items.push_back(item);
+        self.changed.notify_all();
+    }
+
+    fn receive(&self) -> usize {
+        let items = self.items.lock().unwrap();
+        let mut items = (self.changed)
+            .wait_while(items, |items| items.is_empty())
+            .unwrap();
+        let item = items.pop_front().unwrap();
+        self.changed.notify_all();
+        item
+    }
+}
+
+/// Runs so many pipelines, in a tree, and returns how many items came out of them.
+fn pipelines(worker: &Worker, count: usize) -> usize {
+    if count > 1 {
+        let half = count / 2;
+        let (a, b) = worker.join(|w| pipelines(w, half), |w| pipelines(w, count - half));
+        return a + b;
+    }
+    let channel = Channel::default();
+    let consumer = |_: &Worker| {
+        let order = (0..ITEMS).all(|item| channel.receive() == item);
+        assert!(order, "each item comes once, in order");
+        ITEMS
+    };
+    // Others sleep by then, as a rule.
+    pause();
+    let producer = |_: &Worker| (0..ITEMS).for_each(|item| channel.send(item));
+    worker.join(producer, consumer).1
+}
+
+/// One pipeline less than there are threads. In each, at most one of the two sleeps at a time, once
+/// both have begun: so a thread is left for the next consumer, as long as all are in reach.
+fn run(threads: usize, schedules: usize) {
+    let claim = "pipelines get by with a thread each, and one more";
+    explore(claim, schedules, move || {
+        let came = on_pool(threads, |worker| {
+            fork_small_jobs(worker, 5);
+            pipelines(worker, threads - 1)
+        });
+        assert_eq!(came, ITEMS * (threads - 1));
+    });
+}
+
+/// Three threads, two pipelines. A failure is a deadlock: a producer sleeps, its channel full, and
+/// its consumer is in its deque, of which no other thread knows.
+#[test]
+fn two_pipelines_on_three_threads() {
+    run(3, 700);
+}
+
+/// Five threads, four pipelines: the same.
+#[test]
+fn four_pipelines_on_five_threads() {
+    run(5, 250);
+}
+
+/// Eight threads, seven pipelines: the same.
+#[test]
+fn seven_pipelines_on_eight_threads() {
+    run(8, 80);
+}
