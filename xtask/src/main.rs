@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, sanitize,
-    shuttle, soak, test,
+    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused,
+    sanitize, shuttle, soak, test,
 };
 
 #[derive(Parser)]
@@ -53,6 +53,9 @@ enum Command {
     /// Whole pools and schedulers under shuttle's randomised schedules, with a table of what was
     /// run.
     Shuttle(shuttle::Options),
+    /// A command in a process that may pass no heavy fences: the kernel refuses `membarrier` to it,
+    /// by a seccomp filter.
+    Refused(refused::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),
+        Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),
     };

@@ -9,6 +9,7 @@ mod lace;
 mod peak;
 mod programs;
 mod spawns;
+mod tail;
 mod timing;
 mod uts;
 mod ways;
@@ -57,7 +58,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         scenarios.extend(peak::scenarios(threads, fib_of(effort), depth_of(effort)));
         scenarios
     });
-    all.collect()
+    let tails = tail::THREADS.into_iter();
+    all.chain(tails.flat_map(|threads| tail::scenarios(threads, effort)))
+        .collect()
 }
 
 /// The rows that a curve over the number of threads is about.
@@ -71,13 +74,16 @@ pub(crate) fn curve(threads: usize, effort: Effort) -> Vec<(&'static str, Scenar
         ("scope of 10000 empty jobs", "scope of 10000 empty jobs"),
         ("leaves of 100 ns and 1 ms", "leaves of"),
         ("peak memory of fib", "peak memory of fib"),
+        ("equal items that sleep", "equal items"),
+        ("heavy-tailed items that sleep", "heavy-tailed items"),
     ];
     let rows = forks_alone(threads, effort)
         .into_iter()
         .chain(trees(threads, effort))
         .chain(spawns::scenarios(threads, effort))
         .chain(skewed(threads, effort))
-        .chain(peak::scenarios(threads, fib_of(effort), depth_of(effort)));
+        .chain(peak::scenarios(threads, fib_of(effort), depth_of(effort)))
+        .chain(tail::scenarios(threads, effort));
     let of_curve = rows.filter_map(|row| {
         let belongs = |(kind, name): &(&str, &str)| {
             row.name().starts_with(name)

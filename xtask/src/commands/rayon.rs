@@ -1,6 +1,7 @@
-//! `cargo xtask rayon`: the tests of the published rayon, on our rayon-core.
+//! `cargo xtask rayon`: the tests of the published rayon, and ours, on our rayon-core.
 
 mod core_tests;
+pub(crate) mod programs;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::support::process::{cargo, root, target_directory, tee_stdout};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, libtest_skipped, libtest_tally};
 
+use super::refused::Errno;
 use sources::{Count, Package, Sources};
 
 /// What is run: the newest version that asks for the rayon-core that ours stands for.
@@ -32,11 +34,23 @@ const CORE: Package = Package {
     examples: Count::of(27, 0),
 };
 
+/// Our programs on rayon, and the tests of those whose items block.
+const PROGRAMS: Package = Package {
+    name: "on-rayon",
+    version: "0.1.0",
+    tests: Count::of(21, 0),
+    examples: Count::of(0, 0),
+};
+
 #[derive(Args)]
 pub(crate) struct Options {
     /// Runs them on the published rayon-core, to compare.
     #[arg(long)]
     published: bool,
+
+    /// Runs all of them once more in a process to which the kernel refuses heavy fences.
+    #[arg(long, conflicts_with = "published")]
+    refused: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -47,28 +61,49 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         Core::Ours
     };
     add_stages(core, true, &mut stages);
+    if options.refused {
+        add_stages(Core::Refused(Errno::Eperm), false, &mut stages);
+    }
     Ok(stages.summary())
 }
 
 /// What CI runs of this: the tests. Each of the examples is a program to link, two minutes in all.
 pub(crate) fn add_ci_stages(stages: &mut Stages) {
     add_stages(Core::Ours, false, stages);
+    if cfg!(target_os = "linux") {
+        for errno in [Errno::Eperm, Errno::Enosys] {
+            add_programs(Core::Refused(errno), stages);
+        }
+    }
 }
 
 fn add_stages(core: Core, with_examples: bool, stages: &mut Stages) {
-    stages.run("rayon's own tests", || {
+    stages.run(format!("rayon's own tests{}", core.remark()), || {
         let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
         let copy = sources.copy(RAYON, &place().join(core.folder()))?;
         sources::append(&copy.join("Cargo.toml"), &core.patch())?;
         core.test(&copy, RAYON, with_examples)
     });
-    stages.run("rayon-core's own tests of what is public", || {
+    let name = format!("rayon-core's own tests of what is public{}", core.remark());
+    stages.run(name, || {
         let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
         let package = place().join(core.folder()).join("rayon-core-tests");
         core_tests::make(sources.of(CORE)?, &package)?;
         sources::append(&package.join("Cargo.toml"), &core.patch())?;
         core.test(&package, CORE, with_examples)
     });
+    add_programs(core, stages);
+}
+
+fn add_programs(core: Core, stages: &mut Stages) {
+    stages.run(
+        format!("programs on rayon whose items block{}", core.remark()),
+        || {
+            let package = place().join(core.folder()).join(PROGRAMS.name);
+            programs::copy(&package, core != Core::Published)?;
+            core.test(&package, PROGRAMS, false)
+        },
+    );
 }
 
 /// Where all of it is made.
@@ -80,14 +115,24 @@ fn place() -> PathBuf {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Core {
     Ours,
+    /// In a process to which the kernel refuses heavy fences, by that error.
+    Refused(Errno),
     Published,
 }
 
 impl Core {
     const fn folder(self) -> &'static str {
         match self {
-            Self::Ours => "ours",
+            Self::Ours | Self::Refused(_) => "ours",
             Self::Published => "published",
+        }
+    }
+
+    const fn remark(self) -> &'static str {
+        match self {
+            Self::Ours | Self::Published => "",
+            Self::Refused(Errno::Eperm) => ", heavy fences refused",
+            Self::Refused(Errno::Enosys) => ", heavy fences unknown",
         }
     }
 
@@ -95,7 +140,7 @@ impl Core {
     fn patch(self) -> String {
         let workspace = "\n[workspace]\n".to_owned();
         match self {
-            Self::Ours => {
+            Self::Ours | Self::Refused(_) => {
                 let path = root().join("compat/rayon-core");
                 let path = path.display();
                 workspace + &format!("\n[patch.crates-io]\nrayon-core = {{ path = \"{path}\" }}\n")
@@ -119,6 +164,9 @@ impl Core {
                 package.tests
             }
         };
+        if let Self::Refused(errno) = self {
+            tests = errno.refusing(&tests)?;
+        }
         let (status, output) = tee_stdout(&mut tests)?;
         let mut tally = libtest_tally(&output);
         let skipped = libtest_skipped(&output);

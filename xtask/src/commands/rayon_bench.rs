@@ -6,27 +6,20 @@
 mod contender;
 mod paired;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use filch_report::estimate::median;
 
+use crate::commands::rayon::programs;
 use crate::support::error::Result;
-use crate::support::process::{cargo, files_below, root, target_directory};
+use crate::support::process::{cargo, target_directory};
 use crate::support::table::Table;
 use crate::support::tally::Tally;
 
 use contender::Contender;
 use paired::Paired;
-
-/// The programs' package.
-const PACKAGE: &str = "examples/rayon";
-
-/// The line of its manifest, and where what it names is.
-const LINE: &str = "# patch.crates-io.rayon-core.path = \"../../compat/rayon-core\"";
-const OURS: &str = "compat/rayon-core";
 
 /// The two cores, as the programs call them.
 const CORES: [&str; 2] = ["rayon", "filch"];
@@ -155,15 +148,7 @@ fn table(results: &[Compared]) -> Table<6> {
 /// Builds the programs on that core. Where the program is.
 fn build(core: &str) -> Result<PathBuf> {
     let place = target_directory("rayon-bench").join(core);
-    for extension in ["rs", "toml", "lock"] {
-        for file in files_below(root(), &[PACKAGE], extension)? {
-            let mut text = fs::read_to_string(root().join(&file))?;
-            if file.ends_with("Cargo.toml") && core != CORES[0] {
-                text = on_ours(&text)?;
-            }
-            write_if_other(&place.join(file.strip_prefix(PACKAGE)?), &text)?;
-        }
-    }
+    programs::copy(&place, core != CORES[0])?;
     let target = place.join("target");
     let mut command = cargo();
     command
@@ -174,29 +159,4 @@ fn build(core: &str) -> Result<PathBuf> {
         return Err(format!("the programs do not build on {core}").into());
     }
     Ok(target.join("release/programs"))
-}
-
-/// The manifest with the one line.
-fn on_ours(manifest: &str) -> Result<String> {
-    let ours = root().join(OURS);
-    if !ours.is_dir() {
-        return Err(format!("there is no {}", ours.display()).into());
-    }
-    let line = format!("patch.crates-io.rayon-core.path = {ours:?}");
-    let patched = manifest.replacen(LINE, &line, 1);
-    if patched == manifest {
-        return Err(format!("{PACKAGE}/Cargo.toml has lost its line `{LINE}`").into());
-    }
-    Ok(patched)
-}
-
-/// cargo builds again what is newer than its build.
-fn write_if_other(file: &Path, text: &str) -> Result<()> {
-    if fs::read_to_string(file).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    Ok(fs::write(file, text)?)
 }

@@ -8,7 +8,7 @@ use super::table::Table;
 use super::tally::Tally;
 
 struct Finished {
-    name: &'static str,
+    name: String,
     tally: Tally,
     elapsed: Duration,
     /// Why it could not be done.
@@ -30,7 +30,8 @@ pub(crate) struct Stages {
 
 impl Stages {
     /// Runs one stage; an error, or a stage in which nothing ran, is a failure of that stage.
-    pub(crate) fn run(&mut self, name: &'static str, stage: impl FnOnce() -> Result<Tally>) {
+    pub(crate) fn run(&mut self, name: impl Into<String>, stage: impl FnOnce() -> Result<Tally>) {
+        let name = name.into();
         println!("\n== {name}");
         let started = Instant::now();
         let (tally, error) = match stage() {
