@@ -14,7 +14,7 @@
 //! |---|---|
 //! | Linux on x86-64 and `AArch64`, with the feature `std` | `membarrier`, private expedited |
 //! | Windows, with the feature `std` | `FlushProcessWriteBuffers`; never tried |
-//! | others, or where a seccomp filter refuses the call | none: [`register`] says so |
+//! | others, or where a seccomp filter refuses the call | none: `register` says so |
 //!
 //! Source: the Linux manual's `membarrier(2)`; P1202R5, *Asymmetric Fences*, D. Goldblatt, 2022.
 
