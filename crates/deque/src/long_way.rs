@@ -1,5 +1,5 @@
-//! What the owner does when a stop sends it the long way: it answers thieves, and decides whose the
-//! deque is.
+//! The owner's long way, on which a stop sends it: it answers thieves, and decides whose the deque
+//! is.
 
 use filch_sync::asymmetric;
 

@@ -6,7 +6,7 @@ use filch_sync::hint;
 use crate::deque::Deque;
 use crate::top::Top;
 
-/// How many pauses owners have for an answer before a thief does without: 1.5 µs where a pause
+/// The pauses that owners have for an answer before a thief does without: 1.5 µs where a pause
 /// takes 12 ns. An owner at its deque answers in a tenth of that, and a heavy fence takes longer.
 const PATIENCE: u32 = 128;
 

@@ -39,13 +39,13 @@ pub struct Worker<T> {
     pub(crate) room_end: Cell<u64>,
     /// The position that thieves had reached when the owner last looked.
     pub(crate) reached: Cell<u64>,
-    /// Whether the deque is the owner's, as far as that knows.
+    /// The deque is the owner's, as far as that knows.
     pub(crate) is_biased: Cell<bool>,
-    /// How many pops have to find no thief before it is the owner's again.
+    /// So many pops have to find no thief before it is the owner's again.
     pub(crate) wary: Cell<u32>,
-    /// Whether a thief has asked, and nobody was told since.
+    /// A thief has asked, and nobody was told since.
     pub(crate) was_asked: Cell<bool>,
-    /// Whether the deque may be the owner's at all.
+    /// The deque may be the owner's at all.
     pub(crate) may_bias: bool,
     // Neither Sync nor tied to the rules of the pointers in here.
     items: PhantomData<Cell<T>>,
@@ -86,8 +86,8 @@ impl<T> Worker<T> {
     /// thieves that want something have to [ask](crate::Stealer::ask).
     ///
     /// It is biased only where there are heavy fences, which the process has to
-    /// [register](filch_sync::asymmetric::register) for. Elsewhere it is as one that
-    /// [`with_capacity`](Self::with_capacity) makes.
+    /// [register](filch_sync::asymmetric::register) for. Elsewhere it is always shared,
+    /// and a push pays an exchange, as a pop does: thieves that sleep are told without a fence.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};

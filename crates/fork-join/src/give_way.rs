@@ -1,4 +1,4 @@
-//! What a thread does that waits in a job for something else than a job.
+//! Calls of a job that waits for something else than a job: it blocks, or lets others run.
 
 use crate::job::Runs;
 use crate::standing::Doing;

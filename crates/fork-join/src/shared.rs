@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc, Weak};
 
@@ -131,7 +132,7 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {
             Steal::Success(taken) => return Some(taken),
-            Steal::Retry => std::hint::spin_loop(),
+            Steal::Retry => hint::spin_loop(),
             Steal::Empty => return None,
         }
     }

@@ -85,7 +85,7 @@ impl Config {
     /// [`Pool::start_with`](crate::Pool::start_with), whose caller makes the threads, it is what
     /// those have; default: not known.
     ///
-    /// A thread that waits runs other jobs on top of its stack, also on top of each other. When 32
+    /// A thread that waits runs other jobs on top of its stack, also on top of each other. When 64
     /// KiB are left it begins no more of them: the program ends, as by a stack that overflows, and
     /// says which thread had how many. Where the size is not known, it does overflow.
     #[must_use]

@@ -20,7 +20,7 @@ pub(crate) struct Threads {
     host: Arc<dyn Host>,
     /// For the threads that the pool is started with, by their numbers.
     seats: Box<[Reserved]>,
-    /// What their stacks have, if that is known.
+    /// The size of their stacks, if that is known.
     stack_size: Option<usize>,
     on_start: Option<OnThread>,
     on_exit: Option<Arc<OnThread>>,

@@ -1,4 +1,4 @@
-//! How many heavy fences a process may pass in a time.
+//! A bound on the heavy fences that a process passes in a time.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
