@@ -39,7 +39,7 @@ impl<T> Worker<T> {
 
     /// Whether the item at `last` is the owner's, which has taken it off the deque and found a
     /// stop.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn reclaim(&self, last: u64) -> bool {
         let known = self.reached.get();
         if known > last {
@@ -49,6 +49,18 @@ impl<T> Worker<T> {
         }
         let top = self.deque.bump();
         !self.may_bias && top.leaves(last) || self.look_at_thieves(last, known, top.next())
+    }
+
+    /// Takes the item at `last` off a deque that is always shared. Whether it is the owner's.
+    #[inline(always)]
+    pub(crate) fn take_shared(&self, last: u64) -> bool {
+        let known = self.reached.get();
+        if known > last {
+            return false;
+        }
+        self.deque.set_bottom(last);
+        let top = self.deque.bump();
+        top.leaves(last) || self.look_at_thieves(last, known, top.next())
     }
 
     /// The same, in the epoch that has begun with `top`, where thieves were `known` to be before.

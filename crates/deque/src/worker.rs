@@ -161,6 +161,28 @@ impl<T> Worker<T> {
         }
     }
 
+    /// [`push`](Self::push), where that would end the program for want of memory.
+    ///
+    /// # Errors
+    ///
+    /// The item, if the deque is full and there is no memory for a larger one.
+    ///
+    /// # Panics
+    ///
+    /// As `push` does.
+    #[inline]
+    pub fn try_push(&self, item: T) -> Result<(), T> {
+        let position = self.position();
+        if position + 1 == self.room_end.get() && self.try_make_room(2).is_err() {
+            return Err(item);
+        }
+        // SAFETY: it is the position of now, and `settle` follows.
+        if !unsafe { self.push_at(position, item) } {
+            self.settle();
+        }
+        Ok(())
+    }
+
     /// Pushes `items` in order, one by one. The iterator may use this deque.
     ///
     /// # Panics
@@ -171,6 +193,31 @@ impl<T> Worker<T> {
         items.into_iter().for_each(|item| self.push(item));
     }
 
+    /// Pushes `count` items that `next` gives, in order. Thieves find none before all are there.
+    ///
+    /// # Safety
+    ///
+    /// `next` does not use this deque. What it gave is leaked if it panics.
+    ///
+    /// # Panics
+    ///
+    /// If the deque would hold 2²⁸ items.
+    pub unsafe fn push_together(&self, count: usize, mut next: impl FnMut() -> T) {
+        if self.try_reserve(count).is_err() {
+            handle_alloc_error(Layout::new::<T>());
+        }
+        let (bottom, slots) = (self.position(), self.slots.get());
+        let end = bottom + count as u64;
+        for position in bottom..end {
+            // SAFETY: this is the owner, and the newest ring; nothing at or past bottom is in the
+            // deque; there is room.
+            unsafe { slots.write(position as u32, next()) };
+        }
+        if !self.deque.extend(end) {
+            self.settle();
+        }
+    }
+
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one
     /// first.
     ///
@@ -179,7 +226,10 @@ impl<T> Worker<T> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let last = self.position() - 1;
-        let is_there = self.deque.retract(last) || self.reclaim(last);
+        let is_there = match self.may_bias {
+            true => self.deque.retract(last) || self.reclaim(last),
+            false => self.take_shared(last),
+        };
         // SAFETY: this end pushed the item, and the newest ring has it. It is off the deque, and no
         // thief has it.
         is_there.then(|| unsafe { self.slots.get().take(last as u32) })

@@ -1,4 +1,4 @@
-//! The word of a forked job: who runs it, who sleeps until it is done.
+//! The word of a forked job: its kind, then who runs it, and at last that it is done.
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -6,14 +6,14 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 const DONE: u64 = 1;
 /// Its owner sleeps until it is.
 const SLEEPS: u64 = 2;
-/// From here on, 15 bits: the seat of the thief, plus one.
-const THIEF: u32 = 2;
-/// From here on, 15 bits: the seat of the owner that sleeps.
-const SLEEPER: u32 = 17;
+/// Its thief has begun, and has put down who it is in the place of what the word held.
+const BEGUN: u64 = 4;
+/// From here on, 15 bits: the seat of the thief.
+const THIEF: u32 = 3;
 /// From here on, 32 bits: where the thief's deque ended when it began.
 const BASE: u32 = 32;
 
-/// The highest number of seats, whose numbers have 15 bits and leave room for one more.
+/// The highest number of seats, whose numbers have 15 bits.
 pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
 
 /// What a worker waits for, while it does something else or sleeps.
@@ -30,8 +30,9 @@ pub trait Awaited {
 }
 
 /// What the owner of a stolen job and its thief tell each other. Nobody looks at it before the job
-/// is stolen: the deque decides that.
-#[derive(Debug, Default)]
+/// is stolen: the deque decides that. Until its thief begins, it holds what that has to read first:
+/// a fork, which is seldom stolen, then stores one word for both.
+#[derive(Debug)]
 pub struct Latch(AtomicU64);
 
 /// The thread that runs a job.
@@ -45,57 +46,57 @@ pub struct Thief {
 }
 
 impl Latch {
-    /// Of a job that nobody has stolen.
+    /// Of a job that nobody has stolen. `held` is a multiple of 8.
     #[inline(always)]
-    pub fn new() -> Self {
-        Self(AtomicU64::new(0))
+    pub fn holding(held: u64) -> Self {
+        Self(AtomicU64::new(held))
+    }
+
+    /// What it holds, until the thief begins. For whoever has the job.
+    pub(crate) fn held(&self) -> u64 {
+        // ORDERING: Relaxed: it came with the job. The owner may add that it sleeps.
+        self.0.load(Ordering::Relaxed) & !(DONE | SLEEPS | BEGUN)
     }
 
     /// The thief begins.
     pub fn begin(&self, thief: Thief) {
-        let word = (thief.seat as u64 + 1) << THIEF | u64::from(thief.base) << BASE;
+        let word = BEGUN | (thief.seat as u64) << THIEF | u64::from(thief.base) << BASE;
         // ORDERING: Release, for the Acquire in `thief`: the seat, in which the thief may sit since
         // a moment ago. An RMW, as the owner may have gone to sleep already.
-        self.0.fetch_or(word, Ordering::Release);
+        self.0.fetch_xor(self.held() ^ word, Ordering::Release);
     }
 
-    /// The thief has left its result. The seat of the owner, if that sleeps. The job may be gone
-    /// when this returns, and with it the latch.
+    /// The thief has left its result. Whether the owner sleeps. The job may be gone when this
+    /// returns, and with it the latch.
     #[must_use = "an owner that sleeps is to be woken"]
-    pub fn finish(&self) -> Option<usize> {
-        // ORDERING: Release, for the Acquire in `is_done`: the result. Acquire, for the Release in
-        // `sleep`: the owner's seat.
-        let before = self.0.swap(DONE, Ordering::AcqRel);
-        (before & SLEEPS != 0).then_some((before >> SLEEPER) as usize & MAX_SEATS)
+    pub fn finish(&self) -> bool {
+        // ORDERING: Release, for the Acquire in `is_done`: the result. No Acquire: who the owner is
+        // came with the job.
+        self.0.swap(DONE, Ordering::Release) & SLEEPS != 0
     }
 }
 
 impl Awaited for Latch {
     #[inline]
     fn is_done(&self) -> bool {
-        // ORDERING: Acquire, for the Release in `finish`.
-        self.0.load(Ordering::Acquire) == DONE
+        // ORDERING: Acquire, for the Release in `finish`, also through an RMW in `sleep`.
+        self.0.load(Ordering::Acquire) & DONE != 0
     }
 
     /// If the thief has said so, and is not done.
     fn thief(&self) -> Option<Thief> {
         // ORDERING: Acquire, for the Release in `begin`: the seat.
         let word = self.0.load(Ordering::Acquire);
-        let seat = (word >> THIEF) as usize & MAX_SEATS;
-        Some(Thief {
-            seat: seat.checked_sub(1)?,
+        (word & BEGUN != 0).then(|| Thief {
+            seat: (word >> THIEF) as usize & MAX_SEATS,
             base: (word >> BASE) as u32,
         })
     }
 
-    fn sleep(&self, seat: usize) -> bool {
-        // ORDERING: Release, for the Acquire in `finish`. On failure Relaxed: `is_done` is asked
-        // before the result is touched.
-        let announced = self
-            .0
-            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
-                (word != DONE).then_some(word | SLEEPS | (seat as u64) << SLEEPER)
-            });
-        announced.is_ok()
+    /// Its thief knows in which seat the owner is.
+    fn sleep(&self, _: usize) -> bool {
+        // ORDERING: Relaxed: it says no more than this. `is_done` is asked before the result is
+        // touched.
+        self.0.fetch_or(SLEEPS, Ordering::Relaxed) & DONE == 0
     }
 }

@@ -22,9 +22,9 @@ pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }
 
-/// The thief of the job with that latch is done.
-pub fn finish(shared: &Shared, latch: &Latch) {
-    shared.finish(latch);
+/// The thief of the job with that latch is done, whose owner is in that seat.
+pub fn finish(shared: &Shared, latch: &Latch, owner: usize) {
+    shared.finish(latch, owner);
 }
 
 /// Seats the calling thread. `None` if there is no seat left.

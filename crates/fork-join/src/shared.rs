@@ -297,9 +297,9 @@ impl<W> Shared<W> {
     }
 
     /// The job is done: its owner is woken, if that sleeps. The job may be gone when this returns.
-    pub(crate) fn finish(&self, latch: &Latch) {
-        if let Some(sleeper) = latch.finish() {
-            self.wake(sleeper);
+    pub(crate) fn finish(&self, latch: &Latch, owner: usize) {
+        if latch.finish() {
+            self.wake(owner);
         }
     }
 

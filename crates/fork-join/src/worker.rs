@@ -361,8 +361,8 @@ impl Runs for Worker {
         }
     }
 
-    fn finish(&self, latch: &Latch) {
-        self.shared.finish(latch);
+    fn finish(&self, latch: &Latch, owner: &Self) {
+        self.shared.finish(latch, owner.seat);
     }
 }
 

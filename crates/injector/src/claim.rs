@@ -42,6 +42,11 @@ impl<'a, T, const BLOCK: usize> Claim<'a, T, BLOCK> {
             end: at.index + count,
         }
     }
+
+    /// How many items nobody has taken out yet.
+    pub(crate) const fn len(&self) -> usize {
+        (self.end - self.next) as usize
+    }
 }
 
 impl<T, const BLOCK: usize> Iterator for Claim<'_, T, BLOCK> {

@@ -19,11 +19,12 @@ fn a_joiner_takes_part() {
         || {
             let shared = shared();
             let (caller, joiner) = (seat(&shared), seat(&shared));
-            let latch = Arc::new(Latch::new());
+            let latch = Arc::new(Latch::holding(0));
             latch.begin(Thief {
                 seat: seat_of(&caller),
                 base: 0,
             });
+            let joiner_seat = seat_of(&joiner);
             let joins = thread::spawn({
                 let latch = Arc::clone(&latch);
                 move || wait(&joiner, &latch)
@@ -36,7 +37,7 @@ fn a_joiner_takes_part() {
                 });
             });
             assert!(shares.iter().all(|share| share.get() == 1), "not once each");
-            finish(&shared, &latch);
+            finish(&shared, &latch, joiner_seat);
             joins.join().unwrap();
         },
     )

@@ -1,6 +1,6 @@
 //! Joiners that sleep, against work that becomes public.
 
-use filch_fork_join::protocol::{Latch, Sleepers, finish, install, run_one, wait};
+use filch_fork_join::protocol::{Latch, Sleepers, finish, install, run_one, seat_of, wait};
 use filch_parker::Parker;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
@@ -98,16 +98,15 @@ fn a_joiner_is_told_of_what_becomes_public() {
         Bound::preemptions(2, 44_000),
         || {
             let shared = shared();
-            let latch = Arc::new(Latch::new());
-            let joiner = thread::spawn({
-                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
-                move || wait(&worker, &latch)
-            });
+            let latch = Arc::new(Latch::holding(0));
+            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
+            let joiner_seat = seat_of(&joiner);
+            let joiner = thread::spawn(move || wait(&joiner, &own));
             let worker = seat(&shared);
             let ran = Parker::new();
             let runner = ran.unparker();
             worker.join(|_| ran.park(), |_| runner.unpark());
-            finish(&shared, &latch);
+            finish(&shared, &latch, joiner_seat);
             joiner.join().unwrap();
         },
     );
@@ -123,11 +122,10 @@ fn a_joiner_that_has_asked_is_answered() {
         Bound::preemptions(1, 2_600),
         || {
             let shared = shared();
-            let latch = Arc::new(Latch::new());
-            let joiner = thread::spawn({
-                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
-                move || wait(&worker, &latch)
-            });
+            let latch = Arc::new(Latch::holding(0));
+            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
+            let joiner_seat = seat_of(&joiner);
+            let joiner = thread::spawn(move || wait(&joiner, &own));
             let worker = seat(&shared);
             let (first, second) = (Parker::new(), Parker::new());
             let (first_ran, second_ran) = (first.unparker(), second.unparker());
@@ -143,7 +141,7 @@ fn a_joiner_that_has_asked_is_answered() {
                 },
                 |_| first_ran.unpark(),
             );
-            finish(&shared, &latch);
+            finish(&shared, &latch, joiner_seat);
             joiner.join().unwrap();
         },
     );
@@ -159,12 +157,13 @@ fn a_joiner_is_told_of_an_injection() {
         || {
             let shared = shared();
             let worker = seat(&shared);
-            let latch = Arc::new(Latch::new());
+            let latch = Arc::new(Latch::holding(0));
             let outside = thread::spawn({
                 let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
+                let joiner = seat_of(&worker);
                 move || {
                     assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
-                    finish(&shared, &latch);
+                    finish(&shared, &latch, joiner);
                 }
             });
             wait(&worker, &latch);
@@ -186,17 +185,16 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
-            let latch = Arc::new(Latch::new());
-            let joiner = thread::spawn({
-                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
-                move || wait(&worker, &latch)
-            });
+            let latch = Arc::new(Latch::holding(0));
+            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
+            let joiner_seat = seat_of(&joiner);
+            let joiner = thread::spawn(move || wait(&joiner, &own));
             let ran_by_host = Arc::new(AtomicU32::new(0));
             let machine = thread::spawn({
                 let (worker, shared) = (seat(&shared), Arc::clone(&shared));
                 let ran = Arc::clone(&ran_by_host);
                 move || {
-                    finish(&shared, &latch);
+                    finish(&shared, &latch, joiner_seat);
                     host.park();
                     // ORDERING: Relaxed: read after the thread has ended.
                     ran.store(u32::from(run_one(&worker)), Ordering::Relaxed);

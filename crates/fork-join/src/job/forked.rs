@@ -27,8 +27,7 @@ where
     let deque = &worker.forks().0;
     let position = deque.position();
     let forked = Forked {
-        worker,
-        job: StackJob::new(b),
+        job: StackJob::new(worker, b),
         position,
     };
     let entry = forked.entry();
@@ -45,12 +44,12 @@ where
                 black_box(&mut a);
             }
             settle(worker);
-            (forked.worker, a)
+            (forked.worker(), a)
         }
     };
     let ra = a(worker);
     let rb = if forked.take_back() {
-        let worker = forked.worker;
+        let worker = forked.worker();
         // SAFETY: this is the owner, and took it back.
         let b = unsafe { forked.job.take_closure() };
         mem::forget(forked);
@@ -86,12 +85,11 @@ where
     W: Runs,
     F: FnOnce(&W) -> R,
 {
-    worker: &'worker W,
-    job: StackJob<W, F, R>,
+    job: StackJob<'worker, W, F, R>,
     position: u64,
 }
 
-impl<W, F, R> Forked<'_, W, F, R>
+impl<'worker, W, F, R> Forked<'worker, W, F, R>
 where
     W: Runs,
     F: FnOnce(&W) -> R,
@@ -103,7 +101,12 @@ where
         F: Send,
         R: Send,
     {
-        Entry(self.job.head())
+        Entry(self.job.job())
+    }
+
+    #[inline(always)]
+    fn worker(&self) -> &'worker W {
+        self.job.owner
     }
 
     /// Whether the job is the owner's again; or a thief has it.
@@ -111,8 +114,8 @@ where
     fn take_back(&self) -> bool {
         // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
         // and so is not in the deque. The slow way follows.
-        let is_back = unsafe { self.worker.forks().0.take_back(self.position) };
-        is_back || take_back_slowly(self.worker, self.position)
+        let is_back = unsafe { self.worker().forks().0.take_back(self.position) };
+        is_back || take_back_slowly(self.worker(), self.position)
     }
 
     /// What came of the job, which a thief has: this waits for it.
@@ -120,7 +123,7 @@ where
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
         let latch = self.job.latch();
-        lend(latch, || self.worker.wait(latch));
+        lend(latch, || self.worker().wait(latch));
         // SAFETY: this is the owner, and it is done.
         unsafe { self.job.take_result() }
     }
@@ -140,7 +143,7 @@ where
             let result = if self.take_back() {
                 // SAFETY: this is the owner, and took it back.
                 let b = unsafe { self.job.take_closure() };
-                Ok(b(self.worker))
+                Ok(b(self.worker()))
             } else {
                 self.wait()
             };

@@ -4,8 +4,7 @@ use std::ptr::NonNull;
 
 use filch_deque::{Request, Steal, Stealer};
 
-use super::head::Head;
-use super::job_ref::JobRef;
+use super::job_ref::{Job, JobRef};
 
 /// What a thread has forked, in nested order: only [`join`](super::forked::join) puts a job in, and
 /// takes it back or waits for its thief before it returns.
@@ -16,7 +15,7 @@ pub(crate) struct ForksStealer<W: 'static>(Stealer<Entry<W>>);
 
 /// The address of a job. A thief gets it with the job; the owner takes the job back without
 /// reading it.
-pub(crate) struct Entry<W: 'static>(pub(super) NonNull<Head<W>>);
+pub(crate) struct Entry<W: 'static>(pub(super) NonNull<Job<W>>);
 
 impl<W> Clone for Entry<W> {
     fn clone(&self) -> Self {
@@ -66,7 +65,7 @@ impl<W> ForksStealer<W> {
     pub(crate) fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef<W>> {
         // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has
         // the only one, has run it.
-        let have = |entry: Entry<W>| unsafe { JobRef::new(entry.0.cast()) };
+        let have = |entry: Entry<W>| unsafe { JobRef::new(entry.0) };
         self.0.steal_if(accept).map(have)
     }
 

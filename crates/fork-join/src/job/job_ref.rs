@@ -1,9 +1,11 @@
 //! A job, whatever its closure.
 
 use std::any::Any;
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 use super::name::Name;
+use crate::latch::Latch;
 
 /// What a panic said.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -19,10 +21,13 @@ unsafe impl<W> Send for JobRef<W> {}
 /// What a job is, whatever its closure. The first field of each job.
 #[repr(C)]
 pub(super) struct Job<W: 'static> {
-    kind: &'static Kind<W>,
+    /// It holds the kind. Of a job on a stack, it is the latch.
+    word: Latch,
+    kind: PhantomData<&'static Kind<W>>,
 }
 
-/// What jobs of the same type have in common.
+/// What jobs of the same type have in common. Aligned to what a latch can hold.
+#[repr(align(8))]
 pub(super) struct Kind<W: 'static> {
     pub(super) name: Name,
     pub(super) run: unsafe fn(NonNull<Job<W>>, &W),
@@ -32,8 +37,23 @@ pub(super) struct Kind<W: 'static> {
 
 impl<W> Job<W> {
     #[inline(always)]
-    pub(super) const fn new(kind: &'static Kind<W>) -> Self {
-        Self { kind }
+    pub(super) fn new(kind: &'static Kind<W>) -> Self {
+        Self {
+            word: Latch::holding(ptr::from_ref(kind).expose_provenance() as u64),
+            kind: PhantomData,
+        }
+    }
+
+    /// Of a job on a stack.
+    pub(super) fn latch(&self) -> &Latch {
+        &self.word
+    }
+
+    /// Until it runs.
+    fn kind(&self) -> &'static Kind<W> {
+        let address = self.word.held() as usize;
+        // SAFETY: `new` put it there, and it stays until a thief begins: the caller's.
+        unsafe { &*ptr::with_exposed_provenance(address) }
     }
 
     /// For those that are of no scope.
@@ -72,6 +92,6 @@ impl<W> JobRef<W> {
 
     fn kind(&self) -> &'static Kind<W> {
         // SAFETY: the job lies there until it has run (contract of `new`).
-        unsafe { self.0.as_ref() }.kind
+        unsafe { self.0.as_ref() }.kind()
     }
 }

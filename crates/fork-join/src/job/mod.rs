@@ -8,7 +8,6 @@ mod content;
 pub(crate) mod detached;
 pub(crate) mod forked;
 mod forks;
-mod head;
 mod heap;
 pub(crate) mod installed;
 mod job_ref;

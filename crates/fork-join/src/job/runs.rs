@@ -18,6 +18,6 @@ pub(crate) trait Runs: Sized + 'static {
     fn wait(&self, latch: &Latch);
 
     /// The job with that latch is done: its owner is woken, if that sleeps. The job may be gone
-    /// when this returns.
-    fn finish(&self, latch: &Latch);
+    /// when this returns. Of the owner, which runs on, no more than the seat is looked at.
+    fn finish(&self, latch: &Latch, owner: &Self);
 }

@@ -4,7 +4,6 @@ use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::content::Content;
-use super::head::Head;
 use super::job_ref::{Job, Kind, Payload};
 use super::name::Name;
 use super::runs::Runs;
@@ -13,12 +12,13 @@ use crate::latch::Latch;
 /// A job on its owner's stack. The owner does not leave the frame before it has taken the job back,
 /// or its latch says that it is done.
 #[repr(C)]
-pub(super) struct StackJob<W: 'static, F, R> {
-    head: Head<W>,
+pub(super) struct StackJob<'owner, W: 'static, F, R> {
+    job: Job<W>,
+    pub(super) owner: &'owner W,
     content: Content<F, R>,
 }
 
-impl<W, F, R> StackJob<W, F, R>
+impl<'owner, W, F, R> StackJob<'owner, W, F, R>
 where
     W: Runs,
     F: FnOnce(&W) -> R,
@@ -30,21 +30,22 @@ where
     };
 
     #[inline(always)]
-    pub(super) fn new(closure: F) -> Self {
+    pub(super) fn new(owner: &'owner W, closure: F) -> Self {
         Self {
-            head: Head::new(&Self::KIND),
+            job: Job::new(&Self::KIND),
+            owner,
             content: Content::new(closure),
         }
     }
 
     /// To be put into the deque.
     #[inline(always)]
-    pub(super) fn head(&self) -> NonNull<Head<W>> {
+    pub(super) fn job(&self) -> NonNull<Job<W>> {
         NonNull::from(self).cast()
     }
 
     pub(super) fn latch(&self) -> &Latch {
-        &self.head.latch
+        self.job.latch()
     }
 
     /// Runs a stolen job.
@@ -60,7 +61,7 @@ where
         // is there.
         unsafe { this.content.run(worker) };
         // Nothing of the job is touched after this.
-        worker.finish(latch);
+        worker.finish(latch, this.owner);
     }
 
     /// The closure, of a job that was never stolen, or taken back.

@@ -18,7 +18,7 @@ impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
     /// queue, else the oldest of those that have given way. At times it is another one's turn:
     /// `look_around.rs`. Also none if it is the source's turn, with which a search begins.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
         if self.turns.tick() {
             match self.look_around(shared) {
@@ -56,7 +56,7 @@ impl<T: Send + 'static> Local<T> {
         queues.source.take().map(Found::Piece)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
         self.deque.pop().or_else(|| self.take_shared(shared))
     }

@@ -62,11 +62,7 @@ impl<T: Send + 'static> Local<T> {
     /// The task, if there is no memory for a larger deque.
     #[inline]
     pub(crate) fn push(&self, task: T) -> Result<(), T> {
-        if self.deque.try_reserve(1).is_err() {
-            return Err(task);
-        }
-        self.deque.push(task);
-        Ok(())
+        self.deque.try_push(task)
     }
 
     /// Gives back the memory of the deque that a burst of tasks took. There is room for 1024 tasks
