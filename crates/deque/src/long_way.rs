@@ -37,8 +37,8 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Whether the item at `last` is the owner's, which has taken it off the deque and found a
-    /// stop.
+    /// Takes the item at `last` off a deque that may be biased, after a stop. Whether it is the
+    /// owner's.
     #[inline(never)]
     pub(crate) fn reclaim(&self, last: u64) -> bool {
         let known = self.reached.get();
@@ -47,8 +47,7 @@ impl<T> Worker<T> {
             self.deque.set_bottom(known);
             return false;
         }
-        let top = self.deque.bump();
-        !self.may_bias && top.leaves(last) || self.look_at_thieves(last, known, top.next())
+        self.look_at_thieves(last, known, self.deque.bump().next())
     }
 
     /// Takes the item at `last` off a deque that is always shared. Whether it is the owner's.

@@ -65,6 +65,9 @@ impl<T: Copy> Worker<T> {
     ///
     /// [`take_back`](Self::take_back) has just said `false` of this position.
     pub unsafe fn take_back_slowly(&self, position: u64) -> bool {
-        self.reclaim(position)
+        match self.may_bias {
+            true => self.reclaim(position),
+            false => self.take_shared(position),
+        }
     }
 }

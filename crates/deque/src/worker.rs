@@ -313,8 +313,9 @@ impl<T> fmt::Debug for Worker<T> {
 
 impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
-        drop_each(|| self.pop());
-        // Else its thieves would wait for an answer.
+        // Else its thieves would wait for an answer, also if a destructor panics.
         self.share();
+        self.may_bias = false;
+        drop_each(|| self.pop());
     }
 }

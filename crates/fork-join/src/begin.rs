@@ -3,7 +3,7 @@
 use std::process;
 
 use crate::found::Found;
-use crate::job::{JobRef, Name, Runs};
+use crate::job::{JobRef, Name};
 use crate::reentry::Reentry;
 use crate::worker::Worker;
 
@@ -12,7 +12,7 @@ const KEPT_STACK: usize = 64 << 10;
 
 impl Worker {
     /// Runs a job, if there is one, where nothing waits.
-    pub(crate) fn run(&self, found: Option<Found<Self>>) -> bool {
+    pub(crate) fn run(&self, found: Option<Found>) -> bool {
         found
             .map(|found| self.begin(found.job, found.is_isolated, false))
             .is_some()
@@ -20,7 +20,7 @@ impl Worker {
 
     /// Runs a job in the middle of what this thread runs.
     #[inline(always)]
-    pub(crate) fn run_on_top(&self, found: Found<Self>) {
+    pub(crate) fn run_on_top(&self, found: Found) {
         let Found {
             job,
             is_isolated,
@@ -42,7 +42,7 @@ impl Worker {
     }
 
     /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
-    fn begin(&self, job: JobRef<Self>, is_isolated: bool, is_part: bool) {
+    fn begin(&self, job: JobRef, is_isolated: bool, is_part: bool) {
         let outer = self.nested.get();
         // The parts of what is no job, of a caller's own code, are one.
         let nested = (outer + u32::from(!is_part)).max(1);

@@ -12,8 +12,8 @@ use crate::worker::Worker;
 
 filch_sync::thread_local! {
     /// Has no destructor, so it is reached without a look at whether that has run: each `join` that
-    /// is not given the worker comes this way. To follow it is the only unsafe code outside of
-    /// `job/`.
+    /// is not given the worker comes this way. To follow it is the only unsafe code that is not
+    /// about jobs.
     static CURRENT: Cell<*const Worker> = Cell::new(ptr::null())
 }
 
@@ -35,7 +35,7 @@ struct Seated(RefCell<Option<Box<Worker>>>);
 
 impl Seated {
     /// Seats the thread, which has no seat: in that one, or in any. `None` if there is none left.
-    fn sit_down(&self, shared: &Arc<Shared<Worker>>, reserved: Option<usize>) -> Option<()> {
+    fn sit_down(&self, shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
         let (seat, owner, host) = shared.sit_down(reserved)?;
         let mut seated = self.0.borrow_mut();
         let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
@@ -109,10 +109,7 @@ impl Worker {
 
 /// Calls `with` with the thread's worker in that pool, in which it takes a seat if it has none.
 /// `None` if it is seated in another one, or there is no seat left, or the thread exits.
-pub(crate) fn with_worker<R>(
-    shared: &Arc<Shared<Worker>>,
-    with: impl FnOnce(&Worker) -> R,
-) -> Option<R> {
+pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> Option<R> {
     if current().is_null() {
         sit_down(shared, None)?;
     }
@@ -121,7 +118,7 @@ pub(crate) fn with_worker<R>(
 
 /// Seats the thread in that pool: in a seat that is reserved for it, or in any. `None` if it has a
 /// seat, or there is none left, or the thread exits.
-pub(crate) fn sit_down(shared: &Arc<Shared<Worker>>, reserved: Option<usize>) -> Option<()> {
+pub(crate) fn sit_down(shared: &Arc<Shared>, reserved: Option<usize>) -> Option<()> {
     if !current().is_null() {
         return None;
     }
@@ -132,8 +129,8 @@ pub(crate) fn sit_down(shared: &Arc<Shared<Worker>>, reserved: Option<usize>) ->
 /// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
 /// is one of them (see [`Worker::spawn_job`]). `make` is given its worker then.
 pub(crate) fn spawn_job(
-    shared: &Arc<Shared<Worker>>,
-    make: impl FnOnce(Option<&Worker>) -> JobRef<Worker>,
+    shared: &Arc<Shared>,
+    make: impl FnOnce(Option<&Worker>) -> JobRef,
     is_isolated: bool,
 ) {
     with(|worker| match worker {
@@ -145,7 +142,7 @@ pub(crate) fn spawn_job(
 /// Puts a job into the common queue, from a thread that is none of that pool's. If the threads are
 /// about to exit, perhaps none comes for it: then it runs here, and so does all that waits beside
 /// it.
-pub(crate) fn inject(shared: &Arc<Shared<Worker>>, job: JobRef<Worker>) {
+pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
     shared.inject(job);
     if shared.is_ending() {
         with_seat(shared, |worker| while worker.run(worker.find()) {});
@@ -155,7 +152,7 @@ pub(crate) fn inject(shared: &Arc<Shared<Worker>>, job: JobRef<Worker>) {
 /// Calls `with` with a worker of that pool, which the thread has until the end of the call, and
 /// which runs what it has spawned before.
 #[cold]
-pub(crate) fn with_seat<R>(shared: &Arc<Shared<Worker>>, with: impl FnOnce(&Worker) -> R) -> R {
+pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> R {
     /// What the thread had before.
     struct Restore(*const Worker);
 

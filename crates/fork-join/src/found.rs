@@ -5,8 +5,8 @@ use crate::latch::MAX_SEATS;
 use crate::shared::Stolen;
 
 /// A job that was taken out of its queue. Of two words, so that no frame beneath the job keeps it.
-pub(crate) struct Found<W: 'static> {
-    pub(crate) job: JobRef<W>,
+pub(crate) struct Found {
+    pub(crate) job: JobRef,
     /// Where it lay in the deque of the thread that forked it.
     pub(crate) index: u32,
     /// The seat of that thread, or [`NOWHERE`].
@@ -22,8 +22,8 @@ const NOWHERE: u16 = u16::MAX;
 
 const _: () = assert!(MAX_SEATS < NOWHERE as usize);
 
-impl<W> Found<W> {
-    pub(crate) fn stolen(stolen: Stolen<W>, seat: usize) -> Self {
+impl Found {
+    pub(crate) fn stolen(stolen: Stolen, seat: usize) -> Self {
         Self {
             index: stolen.index,
             seat: seat as u16,
@@ -32,7 +32,7 @@ impl<W> Found<W> {
         }
     }
 
-    pub(crate) fn part(job: JobRef<W>) -> Self {
+    pub(crate) fn part(job: JobRef) -> Self {
         Self {
             is_part: true,
             ..Self::from(job)
@@ -45,8 +45,8 @@ impl<W> Found<W> {
     }
 }
 
-impl<W> From<JobRef<W>> for Found<W> {
-    fn from(job: JobRef<W>) -> Self {
+impl From<JobRef> for Found {
+    fn from(job: JobRef) -> Self {
         Self {
             job,
             index: 0,

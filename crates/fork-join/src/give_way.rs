@@ -1,6 +1,5 @@
 //! Calls of a job that waits for something else than a job: it blocks, or lets others run.
 
-use crate::job::Runs;
 use crate::standing::Doing;
 use crate::worker::Worker;
 

@@ -1,6 +1,5 @@
 //! Regions in which a thread that waits runs nothing but what it waits for.
 
-use crate::job::Runs;
 use crate::worker::Worker;
 
 impl Worker {

@@ -87,7 +87,7 @@ impl Awaited for Latch {
     fn thief(&self) -> Option<Thief> {
         // ORDERING: Acquire, for the Release in `begin`: the seat.
         let word = self.0.load(Ordering::Acquire);
-        (word & BEGUN != 0).then(|| Thief {
+        (word & BEGUN != 0).then_some(Thief {
             seat: (word >> THIEF) as usize & MAX_SEATS,
             base: (word >> BASE) as u32,
         })

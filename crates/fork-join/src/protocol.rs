@@ -5,17 +5,14 @@ use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::Arc;
 
-use crate::job::installed;
+use crate::installed;
 use crate::source::Jobs;
 use crate::worker::Worker;
 
 pub use crate::latch::{Awaited, Latch, Thief};
 pub use crate::region::Nest;
-pub use crate::shared::Host;
+pub use crate::shared::{Host, Shared};
 pub use crate::sleepers::Sleepers;
-
-/// What the workers of a pool share.
-pub type Shared = crate::shared::Shared<Worker>;
 
 /// What a pool of processors sees of the jobs.
 pub fn source(shared: &Arc<Shared>) -> impl Source {

@@ -3,10 +3,10 @@
 use filch_deque::Request;
 use filch_sync::asymmetric::Refused;
 
-use crate::job::Entry;
+use crate::forked::Entry;
 use crate::shared::{Seat, Shared};
 
-impl<W> Seat<W> {
+impl Seat {
     /// Whether there is something in reach of any thread.
     fn has_shared(&self) -> bool {
         self.forks.is_shared() && !self.forks.is_empty() || !self.spawned.is_empty()
@@ -18,7 +18,7 @@ impl<W> Seat<W> {
     }
 }
 
-impl<W> Shared<W> {
+impl Shared {
     /// Whether there is a job in reach of any thread.
     fn has_shared(&self) -> bool {
         !self.common.is_empty() || self.all_seats().any(Seat::has_shared)
@@ -56,17 +56,17 @@ impl<W> Shared<W> {
     /// Gives the owners of these deques the time in which one that is at work answers, and then
     /// goes without the answers of the others. Whether there is a job in reach then, or may be
     /// later.
-    fn await_answers<'a>(&'a self, requests: impl Iterator<Item = Request<'a, Entry<W>>>) -> bool {
+    fn await_answers<'a>(&'a self, requests: impl Iterator<Item = Request<'a, Entry>>) -> bool {
         let requests: Vec<_> = requests.collect();
         let awaited = Request::await_all(&requests, || self.has_shared());
         awaited == Err(Refused::ForNow) || self.has_shared()
     }
 
-    fn all_seats(&self) -> impl Iterator<Item = &Seat<W>> {
+    fn all_seats(&self) -> impl Iterator<Item = &Seat> {
         (0..self.seat_count()).map(|seat| self.seat(seat))
     }
 
-    fn others(&self, own: Option<usize>) -> impl Iterator<Item = &Seat<W>> {
+    fn others(&self, own: Option<usize>) -> impl Iterator<Item = &Seat> {
         let others = (0..self.seat_count()).filter(move |&seat| Some(seat) != own);
         others.map(|seat| self.seat(seat))
     }

@@ -56,7 +56,7 @@ impl fmt::Display for ThreadReport {
     }
 }
 
-impl<W> Shared<W> {
+impl Shared {
     /// What each thread that is seated does.
     pub fn report(&self) -> Vec<ThreadReport> {
         let seated = (0..self.seat_count()).filter(|&index| self.is_seated(index));

@@ -3,23 +3,24 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
 
 use filch_parker::Unparker;
-use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
+use crate::boxed;
 use crate::current;
-use crate::job::scoped::{self, Running, Scoped};
 use crate::job::{JobRef, Payload};
-use crate::latch::{Awaited, Thief};
+use crate::lent::lend;
+use crate::open_jobs::OpenJobs;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
 pub struct Scope<'scope> {
-    shared: Arc<Shared<Worker>>,
-    running: Running,
+    shared: Arc<Shared>,
     open: OpenJobs,
     is_cancelled: AtomicBool,
     /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
@@ -32,126 +33,6 @@ pub struct Scope<'scope> {
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// In the word: so many jobs as the low half says have not ended, but for what the owner counts. If
-/// a bit above is set, the worker in that seat sleeps until they have.
-const SLEEPS: u64 = 1 << 63;
-const SLEEPER: u32 = 32;
-const COUNT: u64 = u32::MAX as u64;
-
-/// What the word is ahead as long as the owner counts for itself: others may end more jobs than
-/// they have opened.
-const AHEAD: u64 = 1 << 31;
-
-/// No seat.
-const NOBODY: u32 = u32::MAX;
-
-/// How many jobs of a scope have not ended, and which worker sleeps until they have.
-///
-/// The sum of two numbers. Each thread changes the word, in one RMW; but the one that opened the
-/// scope has a number for itself, which costs it none. When it goes to sleep it adds that to the
-/// word, for good: then whoever ends the last job must see that it is the last one.
-pub(crate) struct OpenJobs {
-    word: AtomicU64,
-    /// The owner's own, which may be negative.
-    own: AtomicU64,
-    /// In which seat the owner sits, as long as it counts for itself.
-    owner: AtomicU32,
-}
-
-impl OpenJobs {
-    /// One, the body. Its thread is the owner, if it has a seat.
-    #[inline(always)]
-    fn new(owner: Option<usize>) -> Self {
-        let word = if owner.is_some() { AHEAD } else { 1 };
-        Self {
-            word: AtomicU64::new(word),
-            own: AtomicU64::new(1_u64.wrapping_sub(word)),
-            owner: AtomicU32::new(owner.map_or(NOBODY, |seat| seat as u32)),
-        }
-    }
-
-    /// In which seat the owner sits, if it counts for itself.
-    fn owner(&self) -> Option<usize> {
-        // ORDERING: Relaxed: who finds itself there has written it, and goes by its own order.
-        let owner = self.owner.load(Ordering::Relaxed);
-        (owner != NOBODY).then_some(owner as usize)
-    }
-
-    /// Adds to what the owner counts for itself, if the thread in that seat is the owner, and does.
-    fn count_own(&self, seat: Option<usize>, change: i64) -> bool {
-        // ORDERING: Relaxed, both: the owner's thread alone reads and writes its number.
-        if seat.is_none() || seat != self.owner() {
-            return false;
-        }
-        let own = self.own.load(Ordering::Relaxed).wrapping_add_signed(change);
-        assert!(own != AHEAD, "a scope has 2^31 jobs");
-        self.own.store(own, Ordering::Relaxed);
-        true
-    }
-
-    /// A job more, by a job of the scope or its body. The calling thread sits in that seat, if in
-    /// any.
-    fn add(&self, seat: Option<usize>) {
-        if self.count_own(seat, 1) {
-            return;
-        }
-        // ORDERING: Relaxed: the caller's own job is open.
-        let before = self.word.fetch_add(1, Ordering::Relaxed);
-        assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
-    }
-
-    /// A job has ended, on the thread in that seat. The seat of the worker to be woken, if that was
-    /// the last one and a worker sleeps. The scope may be gone when this returns.
-    #[must_use = "a worker that sleeps is to be woken"]
-    fn end_one(&self, seat: Option<usize>) -> Option<usize> {
-        if self.count_own(seat, -1) {
-            return None;
-        }
-        // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs,
-        // too: an exchange goes on with the release sequences of those before. The seat of the
-        // worker that sleeps is known: the job descends from what that worker did in it.
-        let before = self.word.fetch_sub(1, Ordering::Release);
-        let was_last = before & COUNT == 1 && before & SLEEPS != 0;
-        was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
-    }
-
-    /// How many there are, if the word is that. Asked by the thread that opened the scope.
-    fn count(&self, word: u64) -> u64 {
-        // ORDERING: Relaxed: this thread's own number.
-        let own = self.own.load(Ordering::Relaxed);
-        (word & COUNT).wrapping_add(own)
-    }
-}
-
-impl Awaited for OpenJobs {
-    #[inline]
-    fn is_done(&self) -> bool {
-        // ORDERING: Acquire, for the Release in `end_one`.
-        self.count(self.word.load(Ordering::Acquire)) == 0
-    }
-
-    fn thief(&self) -> Option<Thief> {
-        None
-    }
-
-    fn sleep(&self, seat: usize) -> bool {
-        // ORDERING: Relaxed: the seat says all. On failure, too: `is_done` is asked.
-        let announced = self
-            .word
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                let count = self.count(word);
-                (count != 0).then_some(count | SLEEPS | (seat as u64) << SLEEPER)
-            });
-        if announced.is_err() {
-            return false;
-        }
-        // ORDERING: Relaxed, both: by the owner, for itself.
-        self.own.store(0, Ordering::Relaxed);
-        self.owner.store(NOBODY, Ordering::Relaxed);
-        true
-    }
-}
-
 impl Worker {
     /// Calls `body` here and now, with a scope in which it may [spawn](Scope::spawn) jobs, and
     /// returns what it returns when all of them have ended. What jobs borrow must live longer than
@@ -161,46 +42,37 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let make = |running| {
-            let shared = Arc::clone(self.shared());
-            Scope::new(running, shared, Some(self), None)
-        };
-        Scope::run(make, body, |open| self.wait_for(open))
+        let shared = Arc::clone(self.shared());
+        Scope::run(shared, Some(self), None, body, |open| self.wait_for(open))
     }
 }
 
 impl<'scope> Scope<'scope> {
-    /// For the thread of that worker, or else for the one that is woken by that.
+    /// Makes a scope, which nothing else does, runs its body, and has `wait` wait for the jobs: in
+    /// the caller's frame, as a stack holds many scopes. For the thread of that worker, or else for
+    /// the one that is woken by that.
     #[inline(always)]
-    pub(crate) fn new(
-        running: Running,
-        shared: Arc<Shared<Worker>>,
+    pub(crate) fn run<R>(
+        shared: Arc<Shared>,
         worker: Option<&Worker>,
         outsider: Option<Unparker>,
-    ) -> Self {
-        Self {
+        body: impl FnOnce(&Self) -> R,
+        wait: impl FnOnce(&OpenJobs),
+    ) -> R {
+        let scope = Self {
             shared,
-            running,
             open: OpenJobs::new(worker.map(Worker::index)),
             is_cancelled: AtomicBool::new(false),
             is_isolated: worker.is_some_and(Worker::is_isolated),
             panic: Mutex::new(None),
             outsider,
             jobs: PhantomData,
-        }
-    }
-
-    /// Makes a scope, runs its body, and has `wait` wait for the jobs. In the caller's frame, as a
-    /// stack holds many scopes.
-    #[inline(always)]
-    pub(crate) fn run<R>(
-        make: impl FnOnce(Running) -> Self,
-        body: impl FnOnce(&Self) -> R,
-        wait: impl FnOnce(&OpenJobs),
-    ) -> R {
-        let (result, panic) = scoped::run(make, body, |scope: &Self| {
+        };
+        let (result, panic) = lend(&scope.open, || {
+            let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+            scope.end_body();
             wait(&scope.open);
-            scope.take_panic()
+            (result, scope.take_panic())
         });
         match result {
             Ok(result) => {
@@ -268,8 +140,8 @@ impl<'scope> Scope<'scope> {
         &self,
         worker: Option<&Worker>,
         job: impl FnOnce(&Worker, &Self) + Send + 'scope,
-    ) -> JobRef<Worker> {
-        scoped::open::<_, _, N>(self, worker, |worker: &Worker, scope: &Self| {
+    ) -> JobRef {
+        let job = |worker: &Worker, scope: &Self| {
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
@@ -278,7 +150,36 @@ impl<'scope> Scope<'scope> {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
-        })
+        };
+        boxed::of_scope::<N>(self, worker, job)
+    }
+
+    /// The address by which a wait tells the scope's jobs from others.
+    pub(crate) fn count_address(&self) -> *const () {
+        ptr::from_ref(&self.open).cast()
+    }
+
+    /// Adds one to the count, on the thread of that worker.
+    pub(crate) fn add_one(&self, worker: Option<&Worker>) {
+        self.open.add(worker.map(Worker::index));
+    }
+
+    /// Takes one off the count for the body.
+    fn end_body(&self) {
+        let nobody = self.open.end_one(self.open.owner());
+        debug_assert_eq!(nobody, None, "this thread does not sleep");
+    }
+
+    /// Takes one off for a job, on the thread of that worker. If it was the last one, the scope may
+    /// be gone from then on, and the thread that waits for it is woken.
+    pub(crate) fn end_one(&self, worker: &Worker) {
+        // Kept: the scope may be gone once the job has ended.
+        let outsider = self.outsider.clone();
+        match (self.open.end_one(Some(worker.index())), outsider) {
+            (None, _) => {}
+            (Some(_), Some(outsider)) => _ = outsider.unpark(),
+            (Some(sleeper), None) => worker.shared().wake(sleeper),
+        }
     }
 
     /// The first panic is told; the others are lost.
@@ -290,35 +191,6 @@ impl<'scope> Scope<'scope> {
         }
         drop(first);
         discard(payload);
-    }
-}
-
-impl Scoped<Worker> for Scope<'_> {
-    fn running(&self) -> &Running {
-        &self.running
-    }
-
-    fn open(&self) -> &impl Awaited {
-        &self.open
-    }
-
-    fn add(&self, worker: Option<&Worker>) {
-        self.open.add(worker.map(Worker::index));
-    }
-
-    fn end_body(&self) {
-        let nobody = self.open.end_one(self.open.owner());
-        debug_assert_eq!(nobody, None, "this thread does not sleep");
-    }
-
-    fn end_one(&self, worker: &Worker) {
-        // Kept: the scope may be gone once the job has ended.
-        let outsider = self.outsider.clone();
-        match (self.open.end_one(Some(worker.index())), outsider) {
-            (None, _) => {}
-            (Some(_), Some(outsider)) => _ = outsider.unpark(),
-            (Some(sleeper), None) => worker.shared().wake(sleeper),
-        }
     }
 }
 

@@ -13,7 +13,8 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::job::{Forks, ForksStealer, JobRef, Payload};
+use crate::forked::Entry;
+use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::reentry::Reentry;
 use crate::region::{Nest, Region};
@@ -28,11 +29,11 @@ const CAPACITY: usize = 64;
 const OWN_BLOCK: usize = 8;
 
 /// What the thread in a seat has for itself.
-pub(crate) struct Owner<W: 'static> {
+pub(crate) struct Owner {
     /// What it has forked: on its stack, in nested order.
-    pub(crate) forks: Forks<W>,
+    pub(crate) forks: filch_deque::Worker<Entry>,
     /// What it has spawned.
-    pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
+    pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
     /// What stands on its stack.
     pub(crate) standing: Arc<Standing>,
@@ -41,9 +42,9 @@ pub(crate) struct Owner<W: 'static> {
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
-pub(crate) struct Seat<W: 'static> {
-    pub(crate) forks: ForksStealer<W>,
-    pub(crate) spawned: Stealer<JobRef<W>>,
+pub(crate) struct Seat {
+    pub(crate) forks: Stealer<Entry>,
+    pub(crate) spawned: Stealer<JobRef>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// Its thread is to ask the host whether it should make way.
@@ -55,17 +56,17 @@ pub(crate) struct Seat<W: 'static> {
     /// What stands on its stack.
     pub(crate) standing: Arc<Standing>,
     /// Jobs for the thread in it, and for no other one.
-    pub(crate) own: Injector<JobRef<W>, OWN_BLOCK>,
+    pub(crate) own: Injector<JobRef, OWN_BLOCK>,
     /// Whether there is a thread that will run those.
     listens: Mutex<bool>,
     /// While no thread is in it.
-    owner: Mutex<Option<Owner<W>>>,
+    owner: Mutex<Option<Owner>>,
 }
 
-impl<W> Seat<W> {
+impl Seat {
     fn new(_: u32) -> Self {
         let owner = Owner {
-            forks: Forks::new(CAPACITY),
+            forks: filch_deque::Worker::biased(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
             standing: Arc::default(),
@@ -87,12 +88,12 @@ impl<W> Seat<W> {
     }
 }
 
-impl<W> Seat<W> {
+impl Seat {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
     /// (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen<W>> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen> {
         let index = Cell::new(0);
-        let job = insist(|| {
+        let entry = insist(|| {
             self.forks.steal_if(|at| {
                 index.set(at);
                 accept(at)
@@ -101,14 +102,14 @@ impl<W> Seat<W> {
         let index = index.get();
         let is_isolated = self.region.has(index);
         Some(Stolen {
-            job,
+            job: entry.into_job(),
             index,
             is_isolated,
         })
     }
 
     /// The oldest job that its thread has spawned.
-    pub(crate) fn steal_spawned(&self) -> Option<JobRef<W>> {
+    pub(crate) fn steal_spawned(&self) -> Option<JobRef> {
         insist(|| self.spawned.steal())
     }
 
@@ -119,8 +120,8 @@ impl<W> Seat<W> {
 }
 
 /// A job that a thief has from the deque of a worker that forked it.
-pub(crate) struct Stolen<W: 'static> {
-    pub(crate) job: JobRef<W>,
+pub(crate) struct Stolen {
+    pub(crate) job: JobRef,
     /// Where it lay.
     pub(crate) index: u32,
     /// It was forked in an isolated region.
@@ -139,10 +140,10 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
 }
 
 /// What the workers of a pool share.
-pub struct Shared<W: 'static> {
-    pub(crate) seats: Slab<Seat<W>>,
+pub struct Shared {
+    pub(crate) seats: Slab<Seat>,
     /// Jobs from threads that have no seat.
-    pub(crate) common: Injector<JobRef<W>>,
+    pub(crate) common: Injector<JobRef>,
     pub(crate) sleepers: Sleepers,
     /// Kept by the pool and by each thread that is seated: from here it would be a circle.
     host: Weak<dyn Host>,
@@ -194,7 +195,7 @@ pub trait Host: Send + Sync {
     fn tell_reentry(&self, _: &Reentry) {}
 }
 
-impl<W> Shared<W> {
+impl Shared {
     /// Nobody is seated.
     pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
@@ -214,7 +215,7 @@ impl<W> Shared<W> {
     }
 
     /// One of the seats that there are.
-    pub(crate) fn seat(&self, seat: usize) -> &Seat<W> {
+    pub(crate) fn seat(&self, seat: usize) -> &Seat {
         match self.seats.get(seat as u32) {
             Some(seat) => seat,
             None => unreachable!("seats stay"),
@@ -246,7 +247,7 @@ impl<W> Shared<W> {
     pub(crate) fn sit_down(
         &self,
         reserved: Option<usize>,
-    ) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
+    ) -> Option<(usize, Owner, Arc<dyn Host>)> {
         let host = self.host.upgrade()?;
         let seat = reserved.or_else(|| self.reserve())?;
         let owner = lock(&self.seat(seat).owner).take()?;
@@ -274,7 +275,7 @@ impl<W> Shared<W> {
     }
 
     /// Has every thread that is seated run a job that `make` makes for it.
-    pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef<W>) {
+    pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
         for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
             let listens = lock(&seat.listens);
             if *listens {
@@ -291,7 +292,7 @@ impl<W> Shared<W> {
     }
 
     /// The thread leaves its seat, and nothing in its deque.
-    pub(crate) fn stand_up(&self, seat: usize, owner: Owner<W>) {
+    pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
         *lock(&self.seat(seat).owner) = Some(owner);
         self.seats.release(seat as u32);
     }
@@ -344,7 +345,7 @@ impl<W> Shared<W> {
     }
 
     /// A job from a thread without a seat.
-    pub(crate) fn inject(&self, job: JobRef<W>) {
+    pub(crate) fn inject(&self, job: JobRef) {
         self.common.push(job);
         // Without a host there is no thread.
         if let Some(host) = self.host.upgrade() {
@@ -353,7 +354,7 @@ impl<W> Shared<W> {
     }
 }
 
-impl<W> fmt::Debug for Shared<W> {
+impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("sleepers", &self.sleepers)

@@ -7,8 +7,6 @@ use filch_processors::{Piece, Source};
 use filch_sync::Arc;
 
 use crate::current;
-use crate::found::Found;
-use crate::job::{JobRef, RunsPieces};
 #[cfg(not(loom))]
 use crate::shared::Host;
 use crate::shared::Shared;
@@ -16,14 +14,14 @@ use crate::worker::Worker;
 
 /// What a pool of processors sees of the jobs.
 pub(crate) struct Jobs {
-    pub(crate) shared: Arc<Shared<Worker>>,
+    pub(crate) shared: Arc<Shared>,
     /// Kept here if nobody else keeps it as long as there are threads.
     #[cfg(not(loom))] // where models keep it
     pub(crate) host: Option<StdArc<dyn Host>>,
 }
 
 impl Jobs {
-    pub(crate) fn new(shared: &Arc<Shared<Worker>>) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             shared: Arc::clone(shared),
             #[cfg(not(loom))]
@@ -47,10 +45,7 @@ impl Source for Jobs {
             found
         };
         let found = current::with_worker(&self.shared, find)??;
-        Some(match found.is_isolated {
-            true => found.job.into_piece::<Taken<true>>(),
-            false => found.job.into_piece::<Taken<false>>(),
-        })
+        Some(found.into_piece())
     }
 
     fn is_empty(&self) -> bool {
@@ -70,20 +65,5 @@ impl Source for Jobs {
 
     fn hurry(&self) {
         self.shared.hurry();
-    }
-}
-
-/// A job that such a pool has taken: it was forked in an isolated region, or not.
-struct Taken<const IS_ISOLATED: bool>;
-
-impl<const IS_ISOLATED: bool> RunsPieces<Worker> for Taken<IS_ISOLATED> {
-    fn run(job: JobRef<Worker>) {
-        current::with(|worker| match worker {
-            Some(worker) => worker.run(Some(Found {
-                is_isolated: IS_ISOLATED,
-                ..Found::from(job)
-            })),
-            None => unreachable!("the thread that took the job has a worker"),
-        });
     }
 }

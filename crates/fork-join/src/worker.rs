@@ -7,9 +7,10 @@ use std::sync::Arc as StdArc;
 
 use filch_parker::Spin;
 
+use crate::forked::Entry;
 use crate::found::Found;
-use crate::job::{Forks, JobRef, Runs};
-use crate::latch::{Awaited, Latch, Thief};
+use crate::job::JobRef;
+use crate::latch::{Awaited, Thief};
 use crate::region::{Nest, Region};
 use crate::shared::{Host, Owner, Seat, Shared};
 use crate::standing::{Doing, Standing};
@@ -20,9 +21,9 @@ use filch_sync::atomic::Ordering;
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
 pub struct Worker {
-    owner: Owner<Worker>,
+    owner: Owner,
     seat: usize,
-    shared: Arc<Shared<Worker>>,
+    shared: Arc<Shared>,
     host: StdArc<dyn Host>,
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
@@ -41,9 +42,9 @@ pub struct Worker {
 
 impl Worker {
     pub(crate) fn new(
-        shared: Arc<Shared<Worker>>,
+        shared: Arc<Shared>,
         seat: usize,
-        owner: Owner<Worker>,
+        owner: Owner,
         host: StdArc<dyn Host>,
     ) -> Self {
         Self {
@@ -60,12 +61,12 @@ impl Worker {
         }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
     /// What others see of this thread.
-    pub(crate) fn own_seat(&self) -> &Seat<Self> {
+    pub(crate) fn own_seat(&self) -> &Seat {
         self.shared.seat(self.seat)
     }
 
@@ -75,6 +76,21 @@ impl Worker {
 
     pub(crate) fn nest(&self) -> &Nest {
         &self.owner.nest
+    }
+
+    /// What it has forked: `join` alone puts a job in, and takes it back or waits for its thief
+    /// before it returns.
+    #[inline(always)]
+    pub(crate) fn forks(&self) -> &filch_deque::Worker<Entry> {
+        &self.owner.forks
+    }
+
+    /// The thread, which is about to run a stolen job.
+    pub(crate) fn as_thief(&self) -> Thief {
+        Thief {
+            seat: self.seat,
+            base: self.forks().position() as u32,
+        }
     }
 
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
@@ -91,6 +107,14 @@ impl Worker {
     pub(crate) fn share(&self) {
         self.forks().share();
         self.answer();
+    }
+
+    /// Wakes a thread for what is in reach of thieves, if one has asked.
+    #[inline]
+    pub(crate) fn answer(&self) {
+        if self.forks().was_asked() {
+            self.tell_asked();
+        }
     }
 
     /// A thread has asked for a job, and perhaps sleeps; or has something else to say.
@@ -137,7 +161,7 @@ impl Worker {
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
     /// forked; or one from outside. If there is none, one that another worker keeps to itself.
-    pub(crate) fn find(&self) -> Option<Found<Self>> {
+    pub(crate) fn find(&self) -> Option<Found> {
         let insist = || self.shared.insist(Some(self.seat));
         self.find_own()
             .or_else(|| self.steal())
@@ -146,13 +170,13 @@ impl Worker {
     }
 
     #[inline(always)]
-    pub(crate) fn find_own(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_own(&self) -> Option<Found> {
         let spawned = self.owner.spawned.pop().map(Found::from);
         spawned.or_else(|| self.find_only_own())
     }
 
     /// In an isolated region, a job that was spawned in it, here.
-    pub(crate) fn find_in_region(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_in_region(&self) -> Option<Found> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
         let job = (spawned.position() > since).then(|| spawned.pop());
@@ -160,7 +184,7 @@ impl Worker {
     }
 
     /// Any job that may run on top of what this thread runs.
-    pub(crate) fn find_allowed(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_allowed(&self) -> Option<Found> {
         match self.is_isolated() {
             true => self.find_in_region(),
             false => self.find(),
@@ -173,7 +197,7 @@ impl Worker {
     }
 
     /// A job that is for this thread alone.
-    pub(crate) fn find_only_own(&self) -> Option<Found<Self>> {
+    pub(crate) fn find_only_own(&self) -> Option<Found> {
         let broadcasts = self.shared.broadcasts();
         if broadcasts == self.seen_broadcasts.get() {
             return None;
@@ -207,7 +231,7 @@ impl Worker {
         }
     }
 
-    pub(crate) fn spawned(&self) -> &filch_deque::Worker<JobRef<Self>> {
+    pub(crate) fn spawned(&self) -> &filch_deque::Worker<JobRef> {
         &self.owner.spawned
     }
 
@@ -222,7 +246,7 @@ impl Worker {
 
     /// Puts a job in reach of all, to be run by this thread if no other one takes it before. One
     /// that is no part of an isolated region is not to be found by this thread while it is in one.
-    pub(crate) fn spawn_job(&self, job: JobRef<Worker>, is_isolated: bool) {
+    pub(crate) fn spawn_job(&self, job: JobRef, is_isolated: bool) {
         if self.is_isolated() && !is_isolated {
             return self.shared.inject(job);
         }
@@ -232,13 +256,13 @@ impl Worker {
     }
 
     /// Whether it is one of that pool's.
-    pub(crate) fn is_of(&self, shared: &Shared<Self>) -> bool {
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         ptr::eq(&raw const *self.shared, shared)
     }
 
     /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
     /// frame of this thread's, and that has something else to wait for now.
-    fn steal(&self) -> Option<Found<Self>> {
+    fn steal(&self) -> Option<Found> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
@@ -255,7 +279,7 @@ impl Worker {
     }
 
     /// The oldest job of that seat's: forked, or else spawned.
-    pub(crate) fn steal_of(&self, victim: usize) -> Option<Found<Self>> {
+    pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
             .map(|stolen| Found::stolen(stolen, victim))
@@ -279,7 +303,7 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
+    fn look_beside(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
         let standing = self.standing();
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
@@ -334,35 +358,6 @@ impl Worker {
     /// The thread exits.
     pub(crate) fn stand_up(self) {
         self.shared.stand_up(self.seat, self.owner);
-    }
-}
-
-impl Runs for Worker {
-    #[inline(always)]
-    fn forks(&self) -> &Forks<Self> {
-        &self.owner.forks
-    }
-
-    #[inline]
-    fn answer(&self) {
-        if self.forks().was_asked() {
-            self.tell_asked();
-        }
-    }
-
-    fn wait(&self, latch: &Latch) {
-        self.wait_for(latch);
-    }
-
-    fn thief(&self) -> Thief {
-        Thief {
-            seat: self.seat,
-            base: self.forks().position() as u32,
-        }
-    }
-
-    fn finish(&self, latch: &Latch, owner: &Self) {
-        self.shared.finish(latch, owner.seat);
     }
 }
 

@@ -105,7 +105,7 @@ impl Host for PoolHost {
 }
 
 /// What the workers of a pool share that has this host.
-pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared<Worker>> {
+pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
     asymmetric::register_aside();
     let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
     let shared = Shared::new(Arc::downgrade(host), patience)

@@ -13,7 +13,7 @@ use crate::api::host::{HostThreads, PoolHost, alone, shared};
 use crate::api::threads::{Thread, Threads, usual_stack_size};
 use crate::attached;
 use crate::current;
-use crate::job::installed::install;
+use crate::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
 use crate::report::ThreadReport;
 use crate::scope::Scope;
@@ -25,7 +25,7 @@ use crate::worker::Worker;
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
-    shared: Arc<Shared<Worker>>,
+    shared: Arc<Shared>,
     /// Kept for those that come from outside.
     host: Arc<dyn Host>,
     /// None, if the caller is the only thread, or the threads are another scheduler's.
@@ -230,9 +230,8 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
             other => with_unparker(other, |unparker, wait| {
-                let make =
-                    |running| Scope::new(running, Arc::clone(&self.shared), None, Some(unparker));
-                Scope::run(make, body, |open| wait(open))
+                let shared = Arc::clone(&self.shared);
+                Scope::run(shared, None, Some(unparker), body, |open| wait(open))
             }),
         })
     }
@@ -247,7 +246,7 @@ impl Pool {
     }
 
     /// One whose threads are another scheduler's.
-    pub(crate) fn lent(shared: Arc<Shared<Worker>>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
+    pub(crate) fn lent(shared: Arc<Shared>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
         Self {
             shared,
             host,
@@ -275,7 +274,7 @@ impl Pool {
         self.shared.report()
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 }

@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
+use crate::boxed::detached;
 use crate::current;
 use crate::job::JobRef;
-use crate::job::detached::detached;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
-impl Shared<Worker> {
+impl Shared {
     fn spawn<F: FnOnce(&Worker) + Send + 'static>(self: &Arc<Self>, job: F) {
         current::spawn_job(self, |_| unawaited::<F>(job), false);
     }
@@ -27,8 +27,8 @@ impl Shared<Worker> {
 }
 
 /// It is called as `N` is.
-fn unawaited<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
-    detached::<_, N>(move |worker: &Worker| {
+fn unawaited<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
+    detached::<N>(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
             worker.host().tell_panic(payload);
         }

@@ -16,7 +16,7 @@ use crate::worker::Worker;
 
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
-    shared: Arc<Shared<Worker>>,
+    shared: Arc<Shared>,
     host: Arc<dyn Host>,
     /// For the threads that the pool is started with, by their numbers.
     seats: Box<[Reserved]>,
@@ -43,7 +43,7 @@ struct Reserved {
 impl Threads {
     /// Those of a pool that is started with `count`.
     pub(crate) fn new(
-        shared: Arc<Shared<Worker>>,
+        shared: Arc<Shared>,
         host: Arc<dyn Host>,
         count: usize,
         config: Config,

@@ -1,19 +1,20 @@
-//! Files that import each other in a circle are one file, or a wrong cut.
+//! Folders of a crate's sources that import each other in a circle are one folder, or a wrong cut.
+//!
+//! Files inside one folder may import each other, and so may those beside the crate's root. One of
+//! these and a folder may not.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
 use super::imports::{Import, Imports};
 
-/// A circle that is allowed.
+/// Folders that may import each other in a circle.
 struct Ring {
     /// The package's folder.
     package: &'static str,
-    /// All files of the ring are these, or below these folders, relative to the sources.
-    places: &'static [&'static str],
-    /// How many files it may have.
-    most: usize,
+    /// The folders, relative to the sources.
+    folders: &'static [&'static str],
 }
 
 /// The circles that are allowed, and why.
@@ -22,8 +23,30 @@ const RINGS: &[Ring] = &[
     // has the handle, which has the table of the processes.
     Ring {
         package: "crates/scheduler",
-        places: &["api", "table"],
-        most: 10,
+        folders: &["api", "table"],
+    },
+    // A worker is made of functions, whose parameters and context are parts of a worker.
+    Ring {
+        package: "crates/engine",
+        folders: &[
+            "context.rs",
+            "function.rs",
+            "links.rs",
+            "message.rs",
+            "param.rs",
+            "received.rs",
+            "worker",
+        ],
+    },
+    // The machine runs members, and these have the scheduler that the machine is a part of.
+    Ring {
+        package: "crates/engine",
+        folders: &["member.rs", "scheduler", "shared.rs"],
+    },
+    // The settings of a child are a part of the plan, and the plan is made from settings.
+    Ring {
+        package: "crates/supervisor",
+        folders: &["plan", "settings"],
     },
 ];
 
@@ -33,40 +56,83 @@ pub(super) fn check(package: &Path, imports: &Imports) -> Vec<Finding> {
 }
 
 fn check_against(rings: &[Ring], package: &Path, imports: &Imports) -> Vec<Finding> {
+    let (folders, places) = by_folder(imports);
     let is_allowed = |circle: &BTreeSet<usize>| {
-        let mut files = rings
+        let mut own = rings
             .iter()
             .filter(|ring| Path::new(ring.package) == package);
-        files.any(|ring| {
-            let is_inside = |file: &usize| {
-                let mut places = ring.places.iter();
-                places.any(|place| imports.files[*file].starts_with(place))
-            };
-            circle.len() <= ring.most && circle.iter().all(is_inside)
+        own.any(|ring| {
+            let mut names = circle.iter().map(|&folder| folders.files[folder].as_path());
+            names.all(|name| ring.folders.iter().any(|folder| Path::new(folder) == name))
         })
     };
-    let circles = circles(imports).into_iter();
+    let is_beside_root = |&folder: &usize| folders.files[folder].extension().is_some();
+    let circles = circles(&folders).into_iter();
     circles
-        .filter(|circle| !is_allowed(circle))
+        .filter(|circle| !circle.iter().all(is_beside_root) && !is_allowed(circle))
         .map(|circle| {
-            let way = shortest_way_round(imports, &circle);
+            let way = shortest_way_round(&folders, &circle);
+            let place = |edge: &Import| places[&(edge.from, edge.to)];
             let steps: Vec<_> = way
                 .iter()
-                .map(|edge| format!("{}:{}", imports.files[edge.from].display(), edge.line))
+                .map(|edge| {
+                    format!(
+                        "{}:{}",
+                        imports.files[place(edge).from].display(),
+                        edge.line
+                    )
+                })
                 .collect();
             Finding {
-                file: package.join("src").join(&imports.files[way[0].from]),
+                file: package
+                    .join("src")
+                    .join(&imports.files[place(&way[0]).from]),
                 line: way[0].line,
                 message: format!(
-                    "{} files import each other in a circle, the shortest way round being {}; move \
-                     what they share below both, or an `impl` to its type; all of them: {}",
+                    "{} folders import each other in a circle, the shortest way round being {}; \
+                     move what they share below both, or an `impl` to its type; all of them: {}",
                     circle.len(),
                     steps.join(" → "),
-                    names(imports, &circle)
+                    names(&folders, &circle)
                 ),
             }
         })
         .collect()
+}
+
+/// The same with folders in the place of the files in them, and the first import from each to each
+/// other one.
+fn by_folder(imports: &Imports) -> (Imports, BTreeMap<(usize, usize), Import>) {
+    let mut names: Vec<PathBuf> = Vec::new();
+    let of_file: Vec<usize> = (imports.files.iter())
+        .map(|file| {
+            let first: PathBuf = file.components().take(1).collect();
+            names
+                .iter()
+                .position(|name| *name == first)
+                .unwrap_or_else(|| {
+                    names.push(first);
+                    names.len() - 1
+                })
+        })
+        .collect();
+    let mut places = BTreeMap::new();
+    for &import in &imports.edges {
+        let (from, to) = (of_file[import.from], of_file[import.to]);
+        if from != to {
+            places.entry((from, to)).or_insert(import);
+        }
+    }
+    let edges = places.iter().map(|(&(from, to), import)| Import {
+        from,
+        to,
+        line: import.line,
+    });
+    let folders = Imports {
+        edges: edges.collect(),
+        files: names,
+    };
+    (folders, places)
 }
 
 fn names(imports: &Imports, circle: &BTreeSet<usize>) -> String {
@@ -155,35 +221,40 @@ mod tests {
     }
 
     #[test]
-    fn files_that_only_look_down_are_in_no_circle() {
-        let tree = imports(&["lib.rs", "a.rs", "b.rs"], &[(0, 1), (0, 2), (1, 2)]);
+    fn files_of_a_folder_may_import_each_other() {
+        let files = ["lib.rs", "a.rs", "b.rs", "api/c.rs", "api/d.rs"];
+        let tree = imports(&files, &[(1, 2), (2, 1), (3, 4), (4, 3), (3, 1)]);
         assert_eq!(messages(&[], &tree), [""; 0]);
     }
 
     #[test]
     fn a_circle_is_shown_by_its_shortest_way_round() {
-        let files = ["lib.rs", "a.rs", "b.rs", "c.rs", "d.rs"];
+        let files = ["lib.rs", "a/a.rs", "b/b.rs", "c/c.rs", "d/e/d.rs"];
         let circle = imports(&files, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 2), (3, 4)]);
         let found = messages(&[], &circle);
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("3 files"), "{found:?}");
-        assert!(found[0].contains("b.rs:1 → c.rs:1;"), "{found:?}");
-        assert!(found[0].ends_with("a.rs, b.rs, c.rs"), "{found:?}");
+        assert!(found[0].starts_with("3 folders"), "{found:?}");
+        assert!(found[0].contains("b/b.rs:1 → c/c.rs:1;"), "{found:?}");
+        assert!(found[0].ends_with("a, b, c"), "{found:?}");
     }
 
     #[test]
-    fn an_allowed_ring_keeps_to_its_folder_and_its_size() {
-        let ring = |places, most| {
+    fn a_file_beside_the_root_is_in_no_circle_with_a_folder() {
+        let files = ["lib.rs", "a.rs", "b.rs", "api/c.rs"];
+        let beside = imports(&files, &[(1, 2), (2, 1), (3, 1)]);
+        assert_eq!(messages(&[], &beside), [""; 0]);
+        let circle = imports(&files, &[(1, 3), (3, 2), (2, 1)]);
+        assert_eq!(messages(&[], &circle).len(), 1);
+    }
+
+    #[test]
+    fn a_ring_may_be_allowed() {
+        let ring = |folders| {
             let package = "crates/x";
-            [Ring {
-                package,
-                places,
-                most,
-            }]
+            [Ring { package, folders }]
         };
-        let circle = imports(&["lib.rs", "api/a.rs", "api/b.rs"], &[(1, 2), (2, 1)]);
-        assert_eq!(messages(&ring(&["api"], 2), &circle), [""; 0]);
-        assert_eq!(messages(&ring(&["api"], 1), &circle).len(), 1);
-        assert_eq!(messages(&ring(&["ops", "api/a.rs"], 2), &circle).len(), 1);
+        let circle = imports(&["lib.rs", "api/a.rs", "table/b.rs"], &[(1, 2), (2, 1)]);
+        assert_eq!(messages(&ring(&["api", "table"]), &circle), [""; 0]);
+        assert_eq!(messages(&ring(&["api", "ops"]), &circle).len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use crate::latch::Awaited;
 /// Calls `wait`, which returns when what lies in the caller's frame is done. If it does not keep to
 /// that, or unwinds, the program ends: another thread would run a job in a frame that is gone.
 #[inline(always)]
-pub(super) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
+pub(crate) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
     struct Abort;
 
     impl Drop for Abort {

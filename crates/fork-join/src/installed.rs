@@ -7,21 +7,21 @@ use std::ptr::NonNull;
 use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicBool, Ordering};
 
-use super::content::Content;
-use super::job_ref::{Job, JobRef, Kind};
-use super::lent::lend;
-use super::name::Name;
+use crate::content::Content;
+use crate::job::{Job, JobRef, Kind, Name};
 use crate::latch::{Awaited, Thief};
+use crate::lent::lend;
+use crate::worker::Worker;
 
 /// Runs `work` on a thread of the pool into whose queue `inject` puts it. The calling thread waits
 /// meanwhile, as `wait` says, and is woken by that unparker.
 ///
 /// # Panics
 /// If `work` does.
-pub(crate) fn install<W: 'static, R: Send>(
-    work: impl FnOnce(&W) -> R + Send,
+pub(crate) fn install<R: Send>(
+    work: impl FnOnce(&Worker) -> R + Send,
     unparker: Unparker,
-    inject: impl FnOnce(JobRef<W>),
+    inject: impl FnOnce(JobRef),
     wait: impl FnOnce(&dyn Awaited),
 ) -> R {
     let job = InstallJob::new(work, unparker);
@@ -40,18 +40,18 @@ pub(crate) fn install<W: 'static, R: Send>(
 
 /// A job on the stack of a thread outside of the pool, which sleeps until it is done.
 #[repr(C)]
-struct InstallJob<W: 'static, F, R> {
-    job: Job<W>,
+struct InstallJob<F, R> {
+    job: Job,
     is_done: AtomicBool,
     unparker: Unparker,
     content: Content<F, R>,
 }
 
-impl<W, F, R> InstallJob<W, F, R>
+impl<F, R> InstallJob<F, R>
 where
-    F: FnOnce(&W) -> R,
+    F: FnOnce(&Worker) -> R,
 {
-    const KIND: Kind<W> = Kind {
+    const KIND: Kind = Kind {
         name: Name(type_name::<F>),
         run: Self::run,
         scope: Job::without_scope,
@@ -72,14 +72,14 @@ where
     /// # Safety
     /// The closure and its result may change threads, and the job stays where it is until it is
     /// done.
-    unsafe fn as_ref(&self) -> JobRef<W> {
+    unsafe fn as_ref(&self) -> JobRef {
         // SAFETY: `run` is the function of this type. The rest is the caller's.
         unsafe { JobRef::new(NonNull::from(self).cast()) }
     }
 
     /// # Safety
     /// It is the first field of such a job, and the caller has that.
-    unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
         // SAFETY: `new` made the function that of the type; the job lies there until it is done.
         let this = unsafe { job.cast::<Self>().as_ref() };
         // SAFETY: this thread has the job; nobody looks at the result before it is done.
@@ -92,7 +92,7 @@ where
     }
 }
 
-impl<W, F, R> Awaited for InstallJob<W, F, R> {
+impl<F, R> Awaited for InstallJob<F, R> {
     fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `run`: the result.
         self.is_done.load(Ordering::Acquire)

@@ -1,0 +1,197 @@
+//! Forked jobs: they lie in their owner's frame, and their addresses in its deque.
+
+use std::any::type_name;
+use std::hint::black_box;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+use filch_sync::panic::discard;
+
+use crate::content::Content;
+use crate::job::{Job, JobRef, Kind, Name, Payload};
+use crate::lent::lend;
+use crate::worker::Worker;
+
+/// The address of a forked job. A thief gets it with the job; the owner takes the job back without
+/// reading it.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(NonNull<Job>);
+
+// SAFETY: whoever gets it has the job, which may change threads (contract of `JobRef`).
+unsafe impl Send for Entry {}
+
+impl Entry {
+    /// The job, for a thief, who has the only one.
+    pub(crate) fn into_job(self) -> JobRef {
+        // SAFETY: `join` makes an entry of a job, which it does not leave before the thief has run
+        // it.
+        unsafe { JobRef::new(self.0) }
+    }
+}
+
+impl Worker {
+    /// Runs both, perhaps at the same time, and returns what they return. `a` runs on this thread;
+    /// `b` on whichever thread has nothing else to do, and on this one after `a` if there is none.
+    /// Each is given the worker of the thread that it runs on.
+    ///
+    /// It allocates nothing. What the caller did before happens before both, and both happen before
+    /// the return.
+    ///
+    /// # Panics
+    /// If one of them panics, when both have ended; `b` runs also if `a` panics. If both do, with
+    /// what `a` says.
+    #[inline(always)]
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&Worker) -> RA,
+        B: FnOnce(&Worker) -> RB + Send,
+        RB: Send,
+    {
+        let position = self.forks().position();
+        let forked = Forked::new(self, b, position);
+        let entry = forked.entry();
+        // SAFETY: the position is that of now, and `settle` follows.
+        let (worker, a) = match unsafe { self.forks().push_at(position, entry) } {
+            true => (self, a),
+            false => {
+                // What lives across this call in a register costs a recursion a push and a pop on
+                // each of its levels, also where it does not fork. So the worker is read again, and
+                // a closure of some words is laid where the compiler must take it to be changed.
+                // (One of a word is often a reference. What that refers to is better off in
+                // registers.)
+                let mut a = a;
+                if size_of::<A>() > size_of::<usize>() {
+                    black_box(&mut a);
+                }
+                settle(self);
+                (forked.owner, a)
+            }
+        };
+        let ra = a(worker);
+        let rb = if forked.take_back() {
+            let worker = forked.owner;
+            // SAFETY: this is the owner, and took it back.
+            let b = unsafe { forked.content.take_closure() };
+            mem::forget(forked);
+            b(worker)
+        } else {
+            let result = forked.wait();
+            mem::forget(forked);
+            result.unwrap_or_else(|payload| resume_unwind(payload))
+        };
+        (ra, rb)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn settle(worker: &Worker) {
+    worker.forks().settle();
+    worker.answer();
+}
+
+#[cold]
+#[inline(never)]
+fn take_back_slowly(worker: &Worker, position: u64) -> bool {
+    // SAFETY: `take_back` has just said `false` of it.
+    let is_there = unsafe { worker.forks().take_back_slowly(position) };
+    worker.answer();
+    is_there
+}
+
+/// A job that lies in the deque, and is not moved until it has been taken back, or its latch says
+/// that it is done. Dropped before that, because the other branch unwinds, it ends first.
+#[repr(C)]
+struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
+    job: Job,
+    owner: &'worker Worker,
+    content: Content<F, R>,
+    position: u64,
+}
+
+impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
+    const KIND: Kind = Kind {
+        name: Name(type_name::<F>),
+        run: Self::run,
+        scope: Job::without_scope,
+    };
+
+    #[inline(always)]
+    fn new(owner: &'worker Worker, closure: F, position: u64) -> Self {
+        Self {
+            job: Job::new(&Self::KIND),
+            owner,
+            content: Content::new(closure),
+            position,
+        }
+    }
+
+    /// To be put into the deque. The closure and its result may change threads.
+    #[inline(always)]
+    fn entry(&self) -> Entry
+    where
+        F: Send,
+        R: Send,
+    {
+        Entry(NonNull::from(self).cast())
+    }
+
+    /// Runs a stolen job.
+    ///
+    /// # Safety
+    /// It is the first field of such a job, and the caller has that.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+        // SAFETY: `new` made the function that of the type; the job lies there until it is done.
+        let this = unsafe { job.cast::<Self>().as_ref() };
+        let latch = this.job.latch();
+        latch.begin(worker.as_thief());
+        // SAFETY: the thief has the job; nobody looks at the result before the latch says that it
+        // is there.
+        unsafe { this.content.run(worker) };
+        // Of the owner, which runs on, no more than the seat is looked at. Nothing of the job is
+        // touched after this.
+        worker.shared().finish(latch, this.owner.index());
+    }
+
+    /// Whether the job is the owner's again; or a thief has it.
+    #[inline(always)]
+    fn take_back(&self) -> bool {
+        // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
+        // and so is not in the deque. The slow way follows.
+        let is_back = unsafe { self.owner.forks().take_back(self.position) };
+        is_back || take_back_slowly(self.owner, self.position)
+    }
+
+    /// What came of the job, which a thief has: this waits for it.
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) -> Result<R, Payload> {
+        let latch = self.job.latch();
+        lend(latch, || self.owner.wait_for(latch));
+        // SAFETY: this is the owner, and it is done.
+        unsafe { self.content.take_result() }
+    }
+}
+
+impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
+    /// The branch that runs here unwinds. What the other one says is lost then, and what it returns
+    /// is dropped.
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let result = if self.take_back() {
+                // SAFETY: this is the owner, and took it back.
+                let b = unsafe { self.content.take_closure() };
+                Ok(b(self.owner))
+            } else {
+                self.wait()
+            };
+            drop(result);
+        }));
+        if let Err(payload) = ended {
+            discard(payload);
+        }
+    }
+}
