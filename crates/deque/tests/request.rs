@@ -1,5 +1,5 @@
-//! What a thief does for which it has asked the owners of biased deques, told on one thread: what
-//! others do meanwhile, they do where the thief looks whether it has enough.
+//! A thief that has asked the owners of biased deques, and waits, told on one thread: the owners do
+//! what they do meanwhile where the thief looks whether it has enough.
 
 use filch_deque::{Request, Steal, Worker};
 use filch_sync::asymmetric::{Refused, heavy, heavy_fences, register};
