@@ -4,9 +4,7 @@
 extern crate alloc;
 
 #[cfg(not(target_has_atomic = "64"))]
-compile_error!(
-    "filch-deque needs 64-bit atomics: a tag and an index of 32 bits each change together"
-);
+compile_error!("filch-deque needs 64-bit atomics: a tag, an index and two flags change together");
 
 mod claim;
 mod deque;

@@ -1,5 +1,5 @@
 //! The owner's long way, on which a stop sends it: it answers thieves, and decides whose the deque
-//! is.
+//! is. And the pop of a deque that is always shared.
 
 use filch_sync::asymmetric;
 
@@ -62,7 +62,8 @@ impl<T> Worker<T> {
         top.leaves(last) || self.look_at_thieves(last, known, top.next())
     }
 
-    /// The same, in the epoch that has begun with `top`, where thieves were `known` to be before.
+    /// Whether the item at `last` is the owner's, in the epoch that has begun with `top`, where
+    /// thieves were `known` to be before.
     #[inline(never)]
     fn look_at_thieves(&self, last: u64, known: u64, top: Top) -> bool {
         let was_left_alone = top.until(known) == 0 && !top.is_asked() && !self.is_biased.get();
@@ -93,7 +94,7 @@ impl<T> Worker<T> {
     /// has come. For an owner that will not touch its deque for a while: it spares a thief the
     /// heavy fence.
     ///
-    /// Wait-free: two stores and two exchanges, or a load if it is shared.
+    /// Wait-free: two stores and two exchanges, or nothing atomic if it is shared.
     pub fn share(&self) {
         if self.is_biased.get() {
             self.share_now(self.deque.top());
@@ -142,9 +143,9 @@ impl<T> Worker<T> {
     /// has [asked](crate::Stealer::ask), and what it did before that happens before this.
     /// Wait-free.
     ///
-    /// It becomes true in the long ways of a push or a pop only. It speaks of a deque that may be
-    /// [biased](Self::biased), and is `false` for others. A new one was asked: by thieves that
-    /// slept before it was there.
+    /// It becomes true in the long ways of a push or a pop, and where the owner shares or makes
+    /// room. It speaks of a deque that may be [biased](Self::biased), and is `false` for others. A
+    /// new one was asked: by thieves that slept before it was there.
     pub fn was_asked(&self) -> bool {
         self.was_asked.replace(false)
     }

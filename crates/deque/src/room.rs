@@ -129,7 +129,7 @@ impl<T> Worker<T> {
         // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
         let slots = ring.slots();
-        // Copied before the deque is closed, to keep it closed for four instructions. Items that
+        // Copied before the deque is closed, to keep it closed for a few instructions. Items that
         // thieves take meanwhile are copied in vain: thieves take them from the old ring, and no
         // thread takes them from the new one. SAFETY: this is the owner of both rings, and nothing
         // of the new one is published; items up to bottom were written, and they fit.

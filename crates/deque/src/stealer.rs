@@ -10,7 +10,7 @@ use crate::steal::Steal;
 use crate::worker::Worker;
 
 /// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it
-/// takes 140 cycles. ALGORITHM.md has what fewer do.
+/// takes 140 cycles. `docs/measurements/deque-pauses.md` has what fewer do.
 const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.

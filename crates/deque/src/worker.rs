@@ -221,8 +221,10 @@ impl<T> Worker<T> {
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one
     /// first.
     ///
-    /// Wait-free. In a biased deque it is a store and a load; in a shared one, an atomic
-    /// read-modify-write more, or two if they make it biased; none if it is known to be empty.
+    /// Wait-free. A deque of [`new`](Self::new) takes a store and an atomic read-modify-write. One
+    /// of [`biased`](Self::biased) takes a store and a load; while it is shared, a
+    /// read-modify-write more, or two if they make it biased. One that is known to be empty takes
+    /// none.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let last = self.position() - 1;

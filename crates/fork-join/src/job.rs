@@ -30,7 +30,7 @@ unsafe impl Send for JobRef {}
 /// The first field of each job, whatever its closure.
 #[repr(C)]
 pub(crate) struct Job {
-    /// It holds the kind. Of a forked job, it is the latch.
+    /// It holds the kind. Of a forked job, it becomes the latch.
     word: Latch,
     kind: PhantomData<&'static Kind>,
 }
@@ -53,7 +53,7 @@ impl Job {
         }
     }
 
-    /// The latch of a forked job.
+    /// Of a forked job.
     pub(crate) fn latch(&self) -> &Latch {
         &self.word
     }

@@ -142,8 +142,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     ///
     /// # Panics
     ///
-    /// If `into` would hold 2²⁸ items. Those of the batch that it did not get are
-    /// dropped.
+    /// If `into` would hold 2²⁸ items. The whole batch is dropped then.
     pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
