@@ -49,6 +49,11 @@ fn the_owner_answers_at_its_next_call() {
     pushes.push(3);
     assert_eq!(pushes.stealer().steal(), Steal::Success(0));
 
+    let Some(tries) = biased() else { return };
+    ask(&tries.stealer());
+    assert_eq!(tries.try_push(3), Ok(()));
+    assert_eq!(tries.stealer().steal(), Steal::Success(0));
+
     let Some(pops) = biased() else { return };
     ask(&pops.stealer());
     assert_eq!(pops.pop(), Some(2));

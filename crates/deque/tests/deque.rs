@@ -113,6 +113,24 @@ fn capacities_are_rounded_up_and_grow() {
     assert!((0..100).rev().all(|item| worker.pop() == Some(item)));
 }
 
+/// A failure: it grows where a push would not, or loses the order where it grows.
+#[test]
+fn a_push_that_may_fail_is_a_push() {
+    for (start, may_bias) in [(0, false), (u32::MAX - 2, false), (u32::MAX - 2, true)] {
+        let [worker, other] = [(); 2].map(|()| Worker::starting_at(2, start, may_bias));
+        let stealer = worker.stealer();
+        for item in 0..100 {
+            assert_eq!(worker.try_push(item), Ok(()));
+            other.push(item);
+            assert_eq!(worker.capacity(), other.capacity(), "with {item}");
+        }
+        worker.share();
+        assert!((0..50).all(|item| stealer.steal() == Steal::Success(item)));
+        assert!((50..100).rev().all(|item| worker.pop() == Some(item)));
+        assert_eq!(worker.pop(), None);
+    }
+}
+
 #[test]
 fn a_ring_that_thieves_empty_does_not_grow() {
     let worker = Worker::with_capacity(4);

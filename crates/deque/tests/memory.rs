@@ -105,6 +105,29 @@ fn what_there_is_no_memory_for_is_refused() {
     assert_eq!(worker.pop(), Some(Item(0)));
 }
 
+/// A failure: an item is dropped, or lies in the deque as well; or the one push that there is room
+/// for is refused.
+#[test]
+fn an_item_that_there_is_no_memory_for_comes_back() {
+    for may_bias in [false, true] {
+        let worker = Worker::starting_at(4, 0, may_bias);
+        REFUSED.set(true);
+        let pushed = [0, 1, 2, 3, 4].map(|item| worker.try_push(Item(item)));
+        REFUSED.set(false);
+        let refused = [Ok(()), Ok(()), Ok(()), Err(Item(3)), Err(Item(4))];
+        assert_eq!(pushed, refused, "there is room for one between calls");
+        assert_eq!((worker.len(), worker.capacity()), (3, 4));
+        assert_eq!(worker.stealer().steal(), Steal::Success(Item(0)));
+        // A thief has made room.
+        REFUSED.set(true);
+        assert_eq!(worker.try_push(Item(3)), Ok(()));
+        REFUSED.set(false);
+        assert_eq!(worker.try_push(Item(4)), Ok(()));
+        assert_eq!(worker.capacity(), 8);
+        assert!((1..5).rev().all(|item| worker.pop() == Some(Item(item))));
+    }
+}
+
 #[test]
 fn a_thief_without_memory_takes_what_it_has_room_for() {
     let victim: Worker<_> = (0..ITEMS as u8).map(Item).collect();

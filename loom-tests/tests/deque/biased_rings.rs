@@ -1,12 +1,10 @@
 //! The ring of a biased deque: growth, shrinking, wrapping, the end of the owner.
 
-use std::sync::Mutex as StdMutex;
-
-use filch_deque::Worker;
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
+use crate::rings::the_owner_goes;
 use crate::{
     assert_ascending, assert_each_once, biased, biased_after, drain, insist, insistent_thief,
     push_beside,
@@ -107,56 +105,13 @@ fn tag_and_index_wrap_around() {
     }
 }
 
-/// An item that reports its drop.
-struct Item {
-    id: usize,
-    ends: std::sync::Arc<StdMutex<Vec<usize>>>,
-    // A loom object: loom fails the model if it is leaked.
-    _alive: Arc<()>,
-}
-
-impl Drop for Item {
-    fn drop(&mut self) {
-        self.ends.lock().unwrap().push(self.id);
-    }
-}
-
-/// Three threads: the owner's end is dropped with two items in its ring, while one thief insists
-/// and another one tries to take half. Each item is dropped once; afterwards a thief finds
-/// nothing, and need not ask. A failure: a leak, a double drop, a ring freed under a thief.
+/// See [`the_owner_goes`].
 #[test]
 fn the_owner_goes_with_items_left() {
     check(
         "biased: worker dropped with thieves in flight",
         Bound::preemptions(2, 110_000),
-        || {
-            let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
-            let item = |id| Item {
-                id,
-                ends: ends.clone(),
-                _alive: Arc::new(()),
-            };
-            let worker = biased_after(1, 0, item(0));
-            let (single, half) = (worker.stealer(), worker.stealer());
-            let single = thread::spawn(move || {
-                insist(&single);
-                single.steal().success()
-            });
-            let half = thread::spawn(move || {
-                let own = Worker::biased(1);
-                half.steal_half_into(&own, 8).success()
-            });
-            worker.push(item(1));
-            worker.push(item(2));
-            let stealer = worker.stealer();
-            drop(worker);
-            assert!(stealer.steal().is_empty(), "an item after the owner's end");
-            drop(stealer);
-            drop((single.join().unwrap(), half.join().unwrap()));
-            let mut ends = ends.lock().unwrap().clone();
-            ends.sort_unstable();
-            assert_eq!(ends, [0, 1, 2], "each item ends once");
-        },
+        || the_owner_goes(true),
     );
 }
 

@@ -1,6 +1,6 @@
 //! What the owner of a biased deque does about thieves of its own accord: it answers, and shares.
 
-use filch_deque::Steal;
+use filch_deque::{Steal, Worker};
 use filch_sync::thread;
 use loom_tests::{Bound, Crossing, Outcomes};
 
@@ -195,6 +195,62 @@ fn what_was_popped_is_not_shared() {
         },
     )
     .assert_exactly([vec![], vec![1]]);
+}
+
+/// Pushes the items `0..count` together.
+fn push_together(worker: &Worker<u32>, count: u32) {
+    let mut items = 0..count;
+    // SAFETY: a range has nothing to do with the deque.
+    unsafe { worker.push_together(count as usize, || items.next().unwrap()) };
+}
+
+/// Two threads: the owner pushes two items together, for which the ring has to grow. A thief tries
+/// twice, and counts what is left when it has the first. A failure: it has that while the second is
+/// not there, or is being written.
+#[test]
+fn items_that_are_pushed_together_come_together() {
+    outcomes_in_peace(
+        "shared: two items pushed together",
+        Bound::exhaustive(4_600),
+        || {
+            let worker = Worker::with_capacity(1);
+            let stealer = worker.stealer();
+            let thief = thread::spawn(move || {
+                let oldest = stealer.steal().success();
+                assert!(oldest.is_none() || stealer.len() == 1, "not together");
+                let next = stealer.steal().success();
+                Vec::from_iter(oldest.into_iter().chain(next))
+            });
+            push_together(&worker, 2);
+            let stolen = thief.join().unwrap();
+            assert_ascending(&stolen);
+            assert_each_once(2, &[&stolen, &drain(&worker)]);
+            stolen
+        },
+    )
+    .assert_exactly([vec![], vec![0], vec![0, 1]]);
+}
+
+/// Two threads: the owner of a biased deque pushes two items together and pops both, beside a thief
+/// that insists, twice. A failure: an item with two takers or none, or one that is read while it is
+/// being written.
+#[test]
+fn a_biased_deque_is_given_items_together() {
+    Outcomes::of(
+        "biased: two items pushed together beside a thief that insists",
+        Bound::preemptions(3, 3_400),
+        || {
+            let worker = biased(4);
+            let thief = insistent_thief(worker.stealer(), 2);
+            push_together(&worker, 2);
+            let own = drain(&worker);
+            let stolen = thief.join().unwrap();
+            assert_ascending(&stolen);
+            assert_each_once(2, &[&own, &stolen]);
+            stolen
+        },
+    )
+    .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
 /// Two threads: the owner goes to and fro, and takes the deque back each time that no thief has

@@ -7,8 +7,8 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing};
 
 use crate::{
-    assert_ascending, assert_each_once, check_in_peace, drain, half_thief, outcomes_in_peace,
-    push_beside_a_thief, thief,
+    assert_ascending, assert_each_once, biased_after, check_in_peace, drain, half_thief, insist,
+    outcomes_in_peace, push_beside_a_thief, thief,
 };
 
 /// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the
@@ -165,40 +165,52 @@ impl Drop for Item {
     }
 }
 
-/// Three threads: the owner's end is dropped with items in it, while one thief is in the middle of
-/// a steal and another in the middle of a steal of half. Any of the three may drop the last handle.
-/// Every item is dropped once; afterwards there is nothing to steal. A failure: a leak, a double
-/// drop, a ring freed under a thief.
+/// Three threads: the owner's end is dropped with two items in it, while one thief is in the middle
+/// of a steal and another in the middle of a steal of half; of a biased deque, the first insists.
+/// Any of the three may drop the last handle. Each item is dropped once; afterwards there is
+/// nothing to steal, and nobody to ask. A failure: a leak, a double drop, a ring freed under a
+/// thief.
+pub(crate) fn the_owner_goes(is_biased: bool) {
+    let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
+    let item = |id| Item {
+        id,
+        ends: ends.clone(),
+        _alive: Arc::new(()),
+    };
+    let worker = match is_biased {
+        true => biased_after(1, 0, item(2)),
+        false => Worker::with_capacity(1),
+    };
+    let (single, half) = (worker.stealer(), worker.stealer());
+    let single = thread::spawn(move || {
+        if is_biased {
+            insist(&single);
+        }
+        single.steal().success()
+    });
+    let half = thread::spawn(move || {
+        let own = Worker::starting_at(1, 0, is_biased);
+        half.steal_half_into(&own, 8).success()
+    });
+    worker.push(item(0));
+    worker.push(item(1));
+    let stealer = worker.stealer();
+    drop(worker);
+    assert!(stealer.steal().is_empty(), "an item after the owner's end");
+    drop(stealer);
+    drop((single.join().unwrap(), half.join().unwrap()));
+    let mut ends = ends.lock().unwrap().clone();
+    ends.sort_unstable();
+    let all = if is_biased { 3 } else { 2 };
+    assert!(ends.into_iter().eq(0..all), "each item ends once");
+}
+
+/// See [`the_owner_goes`].
 #[test]
 fn the_owner_goes_with_items_left() {
     check_in_peace(
         "worker dropped with thieves in flight",
         Bound::preemptions(1, 58_000),
-        || {
-            let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
-            let worker = Worker::with_capacity(1);
-            let single = worker.stealer();
-            let half = worker.stealer();
-            let single = thread::spawn(move || single.steal().success());
-            let half = thread::spawn(move || {
-                let own = Worker::with_capacity(1);
-                half.steal_half_into(&own, 8).success()
-            });
-            for id in 0..2 {
-                worker.push(Item {
-                    id,
-                    ends: ends.clone(),
-                    _alive: Arc::new(()),
-                });
-            }
-            let stealer = worker.stealer();
-            drop(worker);
-            assert!(stealer.steal().is_empty(), "an item after the owner's end");
-            drop(stealer);
-            drop((single.join().unwrap(), half.join().unwrap()));
-            let mut ends = ends.lock().unwrap().clone();
-            ends.sort_unstable();
-            assert_eq!(ends, [0, 1], "each item ends once");
-        },
+        || the_owner_goes(false),
     );
 }

@@ -15,7 +15,7 @@ use crate::{Plain, seat, shared};
 fn a_joiner_takes_part() {
     Outcomes::of(
         "broadcast: beside a joiner that goes to sleep",
-        Bound::preemptions(2, 33_000),
+        Bound::preemptions(2, 13_000),
         || {
             let shared = shared();
             let (caller, joiner) = (seat(&shared), seat(&shared));

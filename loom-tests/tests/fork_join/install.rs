@@ -44,7 +44,7 @@ fn installing(panics: bool) {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_result() {
-    check("install: a result", Bound::exhaustive(150), || {
+    check("install: a result", Bound::exhaustive(620), || {
         installing(false);
     });
 }
@@ -52,7 +52,7 @@ fn an_outside_thread_gets_its_result() {
 /// See [`installing`].
 #[test]
 fn an_outside_thread_gets_its_panic() {
-    check("install: a panic", Bound::exhaustive(150), || {
+    check("install: a panic", Bound::exhaustive(620), || {
         installing(true);
     });
 }

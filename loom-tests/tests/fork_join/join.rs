@@ -43,7 +43,7 @@ impl<'fork> Branch<'fork> {
 fn each_branch_runs_once() {
     Outcomes::of(
         "join: two forks and a thief",
-        Bound::preemptions(2, 19_000),
+        Bound::preemptions(1, 33_000),
         || {
             let shared = shared();
             let worker = seat(&shared);
@@ -79,7 +79,7 @@ fn each_branch_runs_once() {
 fn an_owner_steals_back_from_its_thief() {
     check(
         "join: the owner takes part in what was stolen",
-        Bound::preemptions(1, 1_000),
+        Bound::preemptions(1, 25_000),
         || {
             let shared = shared();
             let worker = seat(&shared);

@@ -18,35 +18,39 @@ const THIEF: Thief = Thief { seat: 5, base: 9 };
 /// causality violation).
 #[test]
 fn an_owner_sleeps_until_its_thief_is_done() {
-    Outcomes::of("latch: sleep against finish", Bound::exhaustive(10), || {
-        let shared = Arc::new((Latch::holding(HELD), Plain::new()));
-        let parker = Parker::new();
-        let thief = thread::spawn({
-            let (shared, unparker) = (Arc::clone(&shared), parker.unparker());
-            move || {
-                let (latch, result) = &*shared;
-                latch.begin(THIEF);
-                result.set(7);
-                let sleeps = latch.finish();
-                if sleeps {
-                    unparker.unpark();
+    Outcomes::of(
+        "latch: sleep against finish",
+        Bound::exhaustive(110),
+        || {
+            let shared = Arc::new((Latch::holding(HELD), Plain::new()));
+            let parker = Parker::new();
+            let thief = thread::spawn({
+                let (shared, unparker) = (Arc::clone(&shared), parker.unparker());
+                move || {
+                    let (latch, result) = &*shared;
+                    latch.begin(THIEF);
+                    result.set(7);
+                    let sleeps = latch.finish();
+                    if sleeps {
+                        unparker.unpark();
+                    }
+                    sleeps
                 }
-                sleeps
+            });
+            let (latch, result) = &*shared;
+            let mut has_slept = false;
+            while !latch.is_done() {
+                if latch.sleep(0) {
+                    has_slept = true;
+                    parker.park();
+                    assert!(latch.is_done(), "woken for nothing");
+                }
             }
-        });
-        let (latch, result) = &*shared;
-        let mut has_slept = false;
-        while !latch.is_done() {
-            if latch.sleep(0) {
-                has_slept = true;
-                parker.park();
-                assert!(latch.is_done(), "woken for nothing");
-            }
-        }
-        assert_eq!(result.get(), 7);
-        assert_eq!(thief.join().unwrap(), has_slept);
-        has_slept
-    })
+            assert_eq!(result.get(), 7);
+            assert_eq!(thief.join().unwrap(), has_slept);
+            has_slept
+        },
+    )
     .assert_exactly([false, true]);
 }
 
@@ -55,7 +59,7 @@ fn an_owner_sleeps_until_its_thief_is_done() {
 /// or a thief that it takes for another one.
 #[test]
 fn a_thief_begins_beside_a_sleep() {
-    Outcomes::of("latch: sleep against begin", Bound::exhaustive(4), || {
+    Outcomes::of("latch: sleep against begin", Bound::exhaustive(30), || {
         let latch = Arc::new(Latch::holding(HELD));
         let thief = thread::spawn({
             let latch = Arc::clone(&latch);
@@ -82,7 +86,7 @@ fn a_thief_begins_beside_a_sleep() {
 fn the_seat_of_a_newcomer_is_seen() {
     check(
         "latch: the seat of a newcomer",
-        Bound::preemptions(2, 500),
+        Bound::preemptions(2, 1_200),
         || {
             let shared = shared();
             let owner = seat(&shared);

@@ -17,7 +17,7 @@ mod sleep;
 mod steal_back;
 
 use std::any::Any;
-use std::sync::{Arc as StdArc, LazyLock};
+use std::sync::{Arc as StdArc, LazyLock, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
@@ -52,6 +52,26 @@ impl Host for One {
     fn nudge_threads(&self) {
         self.0.unpark();
     }
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        call();
+    }
+
+    fn tell_panic(&self, _: Box<dyn Any + Send>) {}
+}
+
+/// A host whose threads are told one after the other, from the last one on.
+struct InTurn(StdMutex<Vec<Unparker>>);
+
+impl Host for InTurn {
+    fn notify(&self) {
+        let next = self.0.lock().unwrap().pop();
+        if let Some(next) = next {
+            next.unpark();
+        }
+    }
+
+    fn nudge_threads(&self) {}
 
     fn block(&self, call: &mut dyn FnMut()) {
         call();

@@ -33,7 +33,7 @@ fn fork(deque: &Worker<char>, job: char, ended: &Parker) {
 fn a_part_of_another_job_is_no_part() {
     Outcomes::of(
         "nest: claims beside a nested job",
-        Bound::preemptions(2, 500),
+        Bound::preemptions(2, 1_100),
         || {
             let deque = Worker::with_capacity(4);
             let nest = Arc::new(Nest::default());

@@ -1,12 +1,17 @@
 //! Joiners that sleep, against work that becomes public.
 
-use filch_fork_join::protocol::{Latch, Sleepers, finish, install, run_one, seat_of, wait};
+use std::sync::{Arc as StdArc, Mutex as StdMutex};
+
+use filch_fork_join::protocol::{
+    Host, Latch, Sleepers, finish, install, run_one, seat_of, source, wait,
+};
 use filch_parker::Parker;
+use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-use crate::{seat, shared, shared_with_a_host};
+use crate::{InTurn, seat, shared, shared_by, shared_with_a_host};
 
 /// Two threads: one publishes and chooses a sleeper, the other says that it is about to sleep and
 /// looks. A failure: the sleeper does not see what was published, and was not chosen.
@@ -14,7 +19,7 @@ use crate::{seat, shared, shared_with_a_host};
 fn a_sleeper_sees_what_is_published_or_is_chosen() {
     Outcomes::of(
         "sleepers: announce against choose",
-        Bound::exhaustive(10),
+        Bound::exhaustive(39),
         || {
             let shared = Arc::new((
                 Sleepers::new(),
@@ -51,7 +56,7 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
 fn a_sleeper_is_counted_while_another_one_comes() {
     Outcomes::of(
         "sleepers: two choices, one and a half sleepers",
-        Bound::exhaustive(100),
+        Bound::exhaustive(110_000),
         || {
             let shared = Arc::new((
                 Sleepers::new(),
@@ -95,7 +100,7 @@ fn a_sleeper_is_counted_while_another_one_comes() {
 fn a_joiner_is_told_of_what_becomes_public() {
     check(
         "joiner: asleep beside a publication",
-        Bound::preemptions(2, 44_000),
+        Bound::preemptions(1, 41_000),
         || {
             let shared = shared();
             let latch = Arc::new(Latch::holding(0));
@@ -119,7 +124,7 @@ fn a_joiner_is_told_of_what_becomes_public() {
 fn a_joiner_that_has_asked_is_answered() {
     check(
         "joiner: asleep beside private work",
-        Bound::preemptions(1, 2_600),
+        Bound::preemptions(0, 200),
         || {
             let shared = shared();
             let latch = Arc::new(Latch::holding(0));
@@ -147,13 +152,120 @@ fn a_joiner_that_has_asked_is_answered() {
     );
 }
 
+/// Two threads: a joiner takes what the owner forks, perhaps before the owner has answered what was
+/// asked, asks again, and sleeps. The owner waits in a leaf until that has been run, and forks once
+/// more. A failure: a late answer, which takes the joiner's second request down and tells nobody (a
+/// deadlock).
+#[test]
+fn a_joiner_that_is_answered_late_is_told_later() {
+    check(
+        "joiner: asleep again before the answer",
+        Bound::preemptions(1, 120_000),
+        || {
+            let shared = shared();
+            let latch = Arc::new(Latch::holding(0));
+            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
+            let joiner_seat = seat_of(&joiner);
+            let joiner = thread::spawn(move || wait(&joiner, &own));
+            let worker = seat(&shared);
+            let ran = Parker::new();
+            let [first, second] = [ran.unparker(), ran.unparker()];
+            worker.join(|_| ran.park(), |_| first.unpark());
+            worker.join(|_| ran.park(), |_| second.unpark());
+            finish(&shared, &latch, joiner_seat);
+            joiner.join().unwrap();
+        },
+    );
+}
+
+/// Three threads: two of the host's sleep, and have asked. The owner forks twice, and waits in a
+/// leaf until both have been run. Its first answer takes down what both have asked, and one is
+/// told. A failure: that one runs its job, and the other one sleeps beside the second (a deadlock).
+#[test]
+fn a_thread_that_is_told_thinks_of_the_others() {
+    check(
+        "host: two asleep, one answer",
+        Bound::preemptions(2, 20_000),
+        || {
+            let (first, second) = (Parker::new(), Parker::new());
+            let in_turn = [second.unparker(), first.unparker(), first.unparker()];
+            let host: StdArc<dyn Host> = StdArc::new(InTurn(StdMutex::new(in_turn.into())));
+            let shared = shared_by(&host);
+            let worker = seat(&shared);
+            // Of a new deque one is told in any case. From here on it is the owner's.
+            worker.join(|_| (), |_| ());
+            first.park();
+            let [one, other] = [seat(&shared), seat(&shared)];
+            let (jobs, next) = (source(&shared), second.unparker());
+            assert!(jobs.is_empty(), "both look");
+            let one = thread::spawn(move || {
+                first.park();
+                assert!(run_one(&one), "told of nothing");
+                if jobs.may_have_some() {
+                    next.unpark();
+                }
+            });
+            let other = thread::spawn(move || {
+                second.park();
+                assert!(run_one(&other), "told of nothing");
+            });
+            let (outer, inner) = (Parker::new(), Parker::new());
+            let (outer_ran, inner_ran) = (outer.unparker(), inner.unparker());
+            worker.join(
+                |worker| {
+                    worker.join(
+                        |_| {
+                            outer.park();
+                            inner.park();
+                        },
+                        |_| inner_ran.unpark(),
+                    );
+                },
+                |_| outer_ran.unpark(),
+            );
+            one.join().unwrap();
+            other.join().unwrap();
+        },
+    );
+}
+
+/// Two threads: one blocks in a job, and gives its processor away, which by the same thread's look
+/// has nothing to do. Then it forks in the call, and waits in a leaf until the host's thread, which
+/// sleeps until it is told, has run that. A failure: a fork that nobody is told of (a deadlock).
+#[test]
+fn a_fork_in_a_call_that_blocks_is_told() {
+    check(
+        "blocking: a fork beside an idle processor",
+        Bound::preemptions(4, 4_400),
+        || {
+            let (shared, host, _kept) = shared_with_a_host();
+            let (worker, other) = (seat(&shared), seat(&shared));
+            let jobs = source(&shared);
+            // Of a new deque it is told in any case. From here on it is the owner's.
+            worker.join(|_| (), |_| ());
+            host.park();
+            let machine = thread::spawn(move || {
+                host.park();
+                assert!(run_one(&other), "told of nothing");
+            });
+            let ran = Parker::new();
+            let runner = ran.unparker();
+            worker.blocking(|| {
+                assert!(jobs.is_empty());
+                worker.join(|_| ran.park(), |_| runner.unpark());
+            });
+            machine.join().unwrap();
+        },
+    );
+}
+
 /// Two threads: a joiner waits for a job that is done when something from outside has been run. A
 /// failure: the joiner sleeps beside that, and neither goes on (a deadlock).
 #[test]
 fn a_joiner_is_told_of_an_injection() {
     check(
         "joiner: asleep beside an injection",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(3, 9_700),
         || {
             let shared = shared();
             let worker = seat(&shared);
@@ -181,7 +293,7 @@ fn a_joiner_is_told_of_an_injection() {
 fn a_joiner_that_is_done_passes_its_choice_on() {
     Outcomes::of(
         "joiner: chosen, and done",
-        Bound::preemptions(2, 10_000),
+        Bound::preemptions(1, 4_800),
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();

@@ -2,14 +2,15 @@
 //!
 //! First the textbook deque with a thief that claims half by one compare-and-swap; then our
 //! protocol with one step left out or out of place: claims against pops and rings, and the handing
-//! to and fro between a deque's owner and all. Each scenario also passes without the bug, so
-//! it is not the model that is at fault.
+//! to and fro between a deque's owner and all; and what threads that sleep are told. Each scenario
+//! also passes without the bug, so it is not the model that is at fault.
 #![cfg(loom)]
 
 mod biased_miniature;
 mod miniature;
 mod robbing;
 mod sleeping;
+mod telling;
 mod textbook;
 
 /// Added to the word that thieves compare, it starts the next epoch; below it is the index.
