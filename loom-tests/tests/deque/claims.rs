@@ -42,7 +42,7 @@ fn the_last_item_has_one_taker() {
 fn two_thieves_and_the_owner_want_the_last_item() {
     outcomes_in_peace(
         "owner and two thieves: the last item has one taker",
-        Bound::preemptions(2, 66_000),
+        Bound::preemptions(2, 30_000),
         || {
             let worker = Worker::with_capacity(1);
             let first = thief(worker.stealer(), 1);
@@ -64,7 +64,7 @@ fn two_thieves_and_the_owner_want_the_last_item() {
 fn owner_and_thief_meet_in_the_middle() {
     outcomes_in_peace(
         "owner and one thief share three items",
-        Bound::preemptions(4, 24_000),
+        Bound::preemptions(4, 14_000),
         || {
             let worker = Worker::with_capacity(4);
             let thief = thief(worker.stealer(), 2);

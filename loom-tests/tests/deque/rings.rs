@@ -210,7 +210,7 @@ pub(crate) fn the_owner_goes(is_biased: bool) {
 fn the_owner_goes_with_items_left() {
     check_in_peace(
         "worker dropped with thieves in flight",
-        Bound::preemptions(1, 58_000),
+        Bound::preemptions(1, 43_000),
         || the_owner_goes(false),
     );
 }
