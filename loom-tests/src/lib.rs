@@ -79,13 +79,16 @@ impl Bound {
         quick.filter(|_| is_long).chain([self]).collect()
     }
 
-    /// What `cargo xtask loom --bound N`, `--full` or `--quick` asks for instead, if anything:
-    /// bounds to explore one after the other, until one gives enough executions. A mutant may
-    /// change their number and nothing else: beside one, any number will do at the last bound.
+    /// The bounds to explore one after the other, until one gives enough executions: quick ones,
+    /// unless `LOOM_MAX_PREEMPTIONS` asks for a number, or `cargo xtask loom` for the author's own
+    /// bound, a number, or all interleavings. A mutant may change the number of executions and
+    /// nothing else: beside one, any number will do at the last bound.
     fn or_as_asked(self) -> Vec<Self> {
-        let mut bounds = match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
-            None | Some("") => vec![self],
-            Some("quick") => self.quick(),
+        let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
+        let asked = asked.iter().find_map(|name| std::env::var(name).ok());
+        let mut bounds = match asked.as_deref() {
+            None | Some("quick") => self.quick(),
+            Some("own") => vec![self],
             Some("full") => vec![Self {
                 preemptions: None,
                 ..self
@@ -93,7 +96,7 @@ impl Bound {
             Some(bound) => {
                 let asked = bound
                     .parse()
-                    .expect("FILCH_LOOM_BOUND is a number, `full` or `quick`");
+                    .expect("a bound is a number, `own`, `full` or `quick`");
                 // A smaller bound than the author's explores less: then only emptiness is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 vec![Self {

@@ -1,5 +1,6 @@
 //! The commands: a file for each, and a folder where one has parts.
 
+pub(crate) mod apps;
 pub(crate) mod bench;
 pub(crate) mod book;
 pub(crate) mod ci;

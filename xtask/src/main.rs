@@ -26,7 +26,7 @@ struct Arguments {
 enum Command {
     /// Everything a contributor must pass: unit, property, integration and doc tests, examples, and
     /// the models at quick bounds.
-    Test,
+    Test(test::Options),
     /// What CI runs: `test` with the models' own bounds, format, clippy, docs, house rules, the
     /// book, the packages.
     Ci(ci::Options),
@@ -64,7 +64,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Test => test::run(),
+        Command::Test(options) => test::run(&options),
         Command::Ci(options) => ci::run(&options),
         Command::Loom(options) => loom::run(&options),
         Command::Lint => lint::run(),

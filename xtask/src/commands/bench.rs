@@ -71,7 +71,8 @@ fn measure(arguments: &[String]) -> Result<ExitCode> {
     command.args([
         "run",
         "--quiet",
-        "--release",
+        "--profile",
+        "measured",
         "--package",
         "filch-benches",
         "--",

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{book, lint, package, rayon, sanitize, soak, test};
+use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
@@ -91,6 +91,8 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     add_documentation(stages);
     add_features(stages);
     add_window(stages);
+    apps::add_checks(stages);
+    apps::add_tests(stages);
 }
 
 fn add_checkers(workspace: &Workspace, stages: &mut Stages) {

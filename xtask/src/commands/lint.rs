@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::{bench, mutants, orderings};
+use crate::commands::{apps, bench, mutants, orderings};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::root;
@@ -42,7 +42,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
             println!("{finding}");
         }
     };
-    for (package, member) in &workspace.members {
+    for (package, member) in workspace.members.iter().chain(&apps::workspace()?.members) {
         note(layers::check(package, member));
     }
     for package in packages()? {
@@ -88,9 +88,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
 /// The folders of the packages whose files have an order: the libraries, the program, and this.
 fn packages() -> Result<Vec<PathBuf>> {
     let mut packages = vec![PathBuf::from("xtask")];
-    for folder in ["crates", "compat"] {
+    for folder in ["apps", "crates", "compat"] {
         for entry in fs::read_dir(root().join(folder))? {
-            packages.push(Path::new(folder).join(entry?.file_name()));
+            let package = Path::new(folder).join(entry?.file_name());
+            if root().join(&package).join("src").is_dir() {
+                packages.push(package);
+            }
         }
     }
     packages.sort();

@@ -79,8 +79,7 @@ impl Options {
             Some(bound) => bound.to_string(),
             None if self.full => "full".to_owned(),
             None if self.quick => "quick".to_owned(),
-            // Each model's own.
-            None => String::new(),
+            None => "own".to_owned(),
         };
         let mut environment = vec![("FILCH_LOOM_BOUND", bound)];
         if let Some(number) = self.execution {

@@ -3,6 +3,9 @@
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
+use clap::{Args, ValueEnum};
+
+use crate::commands::apps;
 use crate::commands::loom;
 use crate::commands::shuttle;
 use crate::support::error::Result;
@@ -15,10 +18,28 @@ use crate::support::tally::{Tally, libtest, nextest};
 /// An example that runs for longer has hung: they end by themselves, in no time.
 const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
 
-pub(crate) fn run() -> Result<ExitCode> {
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Those of another workspace.
+    of: Option<Other>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Other {
+    /// The build farm, and messages over NATS.
+    Apps,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut stages = Stages::default();
+    if let Some(Other::Apps) = options.of {
+        apps::add_tests(&mut stages);
+        return Ok(stages.summary());
+    }
     let workspace = Workspace::read()?;
-    stages.run("unit, property and integration tests", || code_tests(&[]));
+    stages.run("unit, property and integration tests", || {
+        code_tests(cargo(), &[])
+    });
     add_documentation_stages(&workspace, &mut stages);
     stages.run("models, at their quick bounds", || {
         loom::explore(&loom::Options::quick())
@@ -31,7 +52,9 @@ pub(crate) fn run() -> Result<ExitCode> {
 /// runs them from the packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let published: Vec<_> = workspace.published().map(|(name, _)| name).collect();
-    stages.run("tests of what is not published", || code_tests(&published));
+    stages.run("tests of what is not published", || {
+        code_tests(cargo(), &published)
+    });
     add_documentation_stages(workspace, stages);
 }
 
@@ -54,14 +77,13 @@ fn add_schedules(stages: &mut Stages) {
 }
 
 fn add_documentation_stages(workspace: &Workspace, stages: &mut Stages) {
-    stages.run("documentation tests", doc_tests);
-    stages.run("examples", || examples(workspace));
+    stages.run("documentation tests", || doc_tests(cargo()));
+    stages.run("examples", || examples(&cargo, workspace));
 }
 
 /// The tests of all packages but these.
-fn code_tests(left_out: &[&str]) -> Result<Tally> {
+pub(crate) fn code_tests(mut command: Command, left_out: &[&str]) -> Result<Tally> {
     let has_nextest = has_nextest();
-    let mut command = cargo();
     if has_nextest {
         command.args(["nextest", "run"]);
     } else {
@@ -78,14 +100,13 @@ fn code_tests(left_out: &[&str]) -> Result<Tally> {
     }
 }
 
-fn doc_tests() -> Result<Tally> {
-    let mut command = cargo();
+pub(crate) fn doc_tests(mut command: Command) -> Result<Tally> {
     command.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
     libtest(&mut command)
 }
 
 /// Runs the examples of the published packages: each must end by itself, and well.
-fn examples(workspace: &Workspace) -> Result<Tally> {
+pub(crate) fn examples(cargo: &dyn Fn() -> Command, workspace: &Workspace) -> Result<Tally> {
     let mut tally = Tally::default();
     for (package, _) in workspace.published() {
         // One package at a time: two may have an example of the same name, and so the same place.

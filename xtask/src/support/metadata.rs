@@ -1,7 +1,7 @@
 //! The workspace as cargo sees it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -30,7 +30,11 @@ pub(crate) struct Member {
 
 impl Workspace {
     pub(crate) fn read() -> Result<Self> {
-        let mut command = cargo();
+        Self::read_by(cargo())
+    }
+
+    /// The workspace in which that cargo runs.
+    pub(crate) fn read_by(mut command: Command) -> Result<Self> {
         command.args(["metadata", "--no-deps", "--format-version", "1"]);
         let output = command.stderr(Stdio::inherit()).output()?;
         let metadata: Value = serde_json::from_slice(&output.stdout)?;

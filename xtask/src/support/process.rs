@@ -24,6 +24,7 @@ pub(crate) fn root() -> &'static Path {
 
 /// Where the workspace's packages are.
 pub(crate) const PACKAGES: &[&str] = &[
+    "apps",
     "crates",
     "compat",
     "benches",

@@ -17,17 +17,23 @@ pub(super) fn build(file: &Path) -> Result<()> {
     build
         // With a target, the flags are about the program alone, and not about macros and build
         // scripts, which cannot be linked so.
-        .args(["build", "--release", "--package", "filch-benches"])
+        .args([
+            "build",
+            "--profile",
+            "measured",
+            "--package",
+            "filch-benches",
+        ])
         .args(["--target", &host])
         .env("RUSTFLAGS", flags())
         // A tenth of the size.
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_PROFILE_MEASURED_DEBUG", "false")
         .env("CARGO_TARGET_DIR", &place)
         .env("FILCH_COMMIT", commit()?);
     if !build.status()?.success() {
         return Err("the comparisons do not build".into());
     }
-    fs::copy(place.join(host).join("release/filch-benches"), file)?;
+    fs::copy(place.join(host).join("measured/filch-benches"), file)?;
     println!(
         "{}: `--report FOLDER` stores every group, and `--curve --report FOLDER` the curves up to \
          the cores that are there",

@@ -108,7 +108,7 @@ impl Rules {
             || file.starts_with("tests")
             || file.components().any(|part| part.as_os_str() == "tests");
         let is_example = file.components().any(|part| part.as_os_str() == "examples");
-        let is_library = file.starts_with("crates") && !is_example;
+        let is_library = (file.starts_with("crates") || file.starts_with("apps")) && !is_example;
         Self {
             is_test,
             is_algorithm: is_library && !is_test && !file.starts_with("crates/sync"),

@@ -242,7 +242,7 @@ pub(super) fn check() -> Result<Vec<Finding>> {
 
 /// The root files of the crates and of the program.
 fn libraries() -> Result<Vec<PathBuf>> {
-    let files = files_below(root(), &["crates", "compat"], "rs")?;
+    let files = files_below(root(), &["apps", "crates", "compat"], "rs")?;
     let is_root = |file: &PathBuf| {
         let parts: Vec<_> = file.iter().skip(2).collect();
         parts == ["src", "lib.rs"] || parts == ["src", "main.rs"]
