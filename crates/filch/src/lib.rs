@@ -4,15 +4,19 @@
 
 #[doc(inline)]
 pub use filch_blocking as blocking;
+#[cfg(feature = "build-scheduler")]
 #[doc(inline)]
 pub use filch_build_scheduler as build_scheduler;
+#[cfg(feature = "data-cell")]
 #[doc(inline)]
 pub use filch_data_cell as data_cell;
 #[doc(inline)]
 pub use filch_deque as deque;
+#[cfg(feature = "engine")]
 pub use filch_engine as engine;
 #[doc(inline)]
 pub use filch_event_queue as event_queue;
+#[cfg(feature = "fork-join")]
 pub use filch_fork_join as fork_join;
 #[doc(inline)]
 pub use filch_injector as injector;
@@ -30,6 +34,7 @@ pub use filch_promise as promise;
 pub use filch_scheduler as scheduler;
 #[doc(inline)]
 pub use filch_slab as slab;
+#[cfg(feature = "supervisor")]
 #[doc(inline)]
 pub use filch_supervisor as supervisor;
 #[doc(inline)]

@@ -29,7 +29,7 @@ pub(crate) fn of_scope<'scope, N>(
 
 /// Makes a job that nobody waits for, called as `N` is. A panic is the closure's business. One that
 /// is never run leaks.
-#[cfg(not(loom))] // where nothing is spawned without a scope
+#[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
 pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
     // SAFETY: it may change threads, and borrows nothing.
     unsafe { BoxedJob::<_, N>::make(ptr::null(), |worker: &Worker, _| job(worker)) }

@@ -62,7 +62,7 @@ impl Drop for Seated {
 }
 
 /// The thread runs no more jobs of its pool. It calls `last` with its index before.
-#[cfg(not(loom))] // where threads exit instead
+#[cfg(not(all(loom, feature = "loom")))] // where threads exit instead
 pub(crate) fn leave(last: impl FnOnce(usize)) {
     with(|worker| {
         if let Some(worker) = worker {

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(not(loom))] // whole pools of threads, of which loom has too few
+#[cfg(not(all(loom, feature = "loom")))] // whole pools of threads, of which loom has too few
 mod api;
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 mod attached;
 mod begin;
 mod beside;
@@ -31,20 +31,16 @@ mod source;
 mod standing;
 mod worker;
 
-#[cfg(not(loom))]
-pub use api::config::{Config, StartError};
-#[cfg(not(loom))]
-pub use api::global::{join, scope, spawn};
-#[cfg(not(loom))]
-#[doc(hidden)] // for compat/rayon-core, which has a global pool of its own
-pub use api::once_pool::OncePool;
-#[cfg(not(loom))]
-pub use api::pool::Pool;
-#[cfg(not(loom))]
-pub use api::threads::Thread;
-#[cfg(not(loom))]
-#[doc(hidden)] // for compat/rayon-core, which makes such threads itself
-pub use api::threads::usual_stack_size;
+#[cfg(not(all(loom, feature = "loom")))]
+pub use api::{
+    config::{Config, StartError},
+    global::{join, scope, spawn},
+    pool::Pool,
+    threads::Thread,
+};
+#[cfg(not(all(loom, feature = "loom")))]
+#[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
+pub use api::{once_pool::OncePool, threads::usual_stack_size};
 pub use filch_processors::ResizeError;
 pub use reentry::Reentry;
 pub use report::ThreadReport;

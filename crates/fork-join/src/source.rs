@@ -1,13 +1,13 @@
 //! The jobs as a pool of processors sees them.
 
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 use std::sync::Arc as StdArc;
 
 use filch_processors::{Piece, Source};
 use filch_sync::Arc;
 
 use crate::current;
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 use crate::shared::Host;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -16,7 +16,7 @@ use crate::worker::Worker;
 pub(crate) struct Jobs {
     pub(crate) shared: Arc<Shared>,
     /// Kept here if nobody else keeps it as long as there are threads.
-    #[cfg(not(loom))] // where models keep it
+    #[cfg(not(all(loom, feature = "loom")))] // where models keep it
     pub(crate) host: Option<StdArc<dyn Host>>,
 }
 
@@ -24,7 +24,7 @@ impl Jobs {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             shared: Arc::clone(shared),
-            #[cfg(not(loom))]
+            #[cfg(not(all(loom, feature = "loom")))]
             host: None,
         }
     }

@@ -26,7 +26,7 @@ pub use filch_injector::AllocateError;
 pub use pool::attach::AttachError;
 pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 pub use pool::handle::{PoolHandle, WeakPoolHandle};
 pub use pool::lengths::QueueLengths;
 pub use pool::processors::Processors;

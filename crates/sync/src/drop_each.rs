@@ -33,7 +33,7 @@ pub fn drop_each<T>(next: impl FnMut() -> Option<T>) {
     each(next);
 }
 
-#[cfg(any(feature = "std", loom, shuttle))]
+#[cfg(feature = "std")]
 fn each<T>(mut next: impl FnMut() -> Option<T>) {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -54,7 +54,7 @@ fn each<T>(mut next: impl FnMut() -> Option<T>) {
     }
 }
 
-#[cfg(not(any(feature = "std", loom, shuttle)))]
+#[cfg(not(feature = "std"))]
 fn each<T>(next: impl FnMut() -> Option<T>) {
     struct Rest<F: FnMut() -> Option<T>, T>(F);
 

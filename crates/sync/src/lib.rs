@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![cfg_attr(not(any(feature = "std", loom, shuttle)), no_std)]
+#![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
@@ -7,27 +7,27 @@ extern crate alloc;
 
 mod cache_padded;
 mod drop_each;
-#[cfg(any(feature = "std", loom, shuttle))]
+#[cfg(feature = "std")]
 mod lock;
-#[cfg(any(feature = "std", loom, shuttle))]
+#[cfg(feature = "std")]
 pub mod panic;
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 mod plain_cell;
 #[cfg(target_has_atomic = "64")]
 mod refused;
 #[cfg(filch_tsan)]
 mod watched;
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle"))))]
 #[path = "std.rs"]
 mod imp;
 
-#[cfg(any(loom, shuttle))]
+#[cfg(any(all(loom, feature = "loom"), all(shuttle, feature = "shuttle")))]
 #[path = "model.rs"]
 mod imp;
 
 pub use cache_padded::CachePadded;
 pub use drop_each::drop_each;
 pub use imp::*;
-#[cfg(any(feature = "std", loom, shuttle))]
+#[cfg(feature = "std")]
 pub use lock::lock;

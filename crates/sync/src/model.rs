@@ -1,8 +1,8 @@
 //! The model builds: the doubles of a checker, which is loom or shuttle.
 
-#[cfg(loom)]
+#[cfg(all(loom, feature = "loom"))]
 use loom as checker;
-#[cfg(not(loom))]
+#[cfg(not(all(loom, feature = "loom")))]
 use shuttle as checker;
 
 /// Atomic integers, pointers, fences and orderings.
@@ -14,15 +14,15 @@ pub mod atomic {
 
 /// Shared data that atomics guard.
 pub mod cell {
-    #[cfg(loom)]
+    #[cfg(all(loom, feature = "loom"))]
     pub use loom::cell::UnsafeCell;
 
     /// Shuttle watches schedules, not data: the plain cell will do.
-    #[cfg(not(loom))]
+    #[cfg(not(all(loom, feature = "loom")))]
     pub use crate::plain_cell::{UnsafeCell, with_runs};
 
     /// Calls `f` with each cell of two runs, one by one, so that loom sees each access.
-    #[cfg(loom)]
+    #[cfg(all(loom, feature = "loom"))]
     pub fn with_runs<T>(
         from: &[UnsafeCell<T>],
         to: &[UnsafeCell<T>],

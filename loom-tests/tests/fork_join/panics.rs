@@ -58,7 +58,7 @@ fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
 fn the_owners_branch_panics() {
     Outcomes::of(
         "join: `a` panics beside a thief of `b`",
-        Bound::preemptions(2, 79_000),
+        Bound::preemptions(1, 5_400),
         || panicking(true, false),
     )
     .assert_exactly([(false, Some("a")), (true, Some("a"))]);
@@ -69,7 +69,7 @@ fn the_owners_branch_panics() {
 fn the_stolen_branch_panics() {
     Outcomes::of(
         "join: `b` panics, on a thief's thread or here",
-        Bound::preemptions(2, 79_000),
+        Bound::preemptions(1, 5_400),
         || panicking(false, true),
     )
     .assert_exactly([(false, Some("b")), (true, Some("b"))]);

@@ -195,8 +195,15 @@ fn add_documentation(stages: &mut Stages) {
     }
 }
 
-/// Tests the features that no default build has.
+/// Tests the features that no default build has, and the facade without any.
 fn add_features(stages: &mut Stages) {
+    let mut bare = cargo();
+    bare.args(["clippy", "--package", "filch", "--no-default-features"]);
+    bare.args(["--lib", "--", "-D", "warnings"]);
+    stages.check("the facade without its features", &mut bare);
+    let mut foreign = cargo_with_cfg("loom");
+    foreign.args(["check", "--package", "filch"]);
+    stages.check("the facade, beside somebody else's models", &mut foreign);
     let mut test = cargo();
     test.args(["test", "--package", "filch-scheduler", "--all-features"]);
     test.args(["--test", "features"]);

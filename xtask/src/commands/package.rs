@@ -1,10 +1,12 @@
 //! `cargo xtask package`: what would be published compiles without warnings, and passes its own
 //! tests.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use crate::commands::lint;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, root, target_directory, tee_both};
@@ -26,6 +28,40 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
         publish(workspace)
     });
     stages.run("packages' own tests, outside of the workspace", test);
+    stages.run("packages that a user locks", check_locked);
+}
+
+/// How many packages somebody locks at most who depends on one of ours, that included: each of the
+/// primitives, and the facade without its features.
+const MOST_LOCKED: [usize; 2] = [5, 14];
+
+fn check_locked() -> Result<Tally> {
+    let primitives = lint::PRIMITIVES.iter().map(|name| (*name, MOST_LOCKED[0]));
+    let mut tally = Tally::default();
+    for (name, most) in primitives.chain([("filch", MOST_LOCKED[1])]) {
+        let locked = locked(name)?;
+        println!("{name}: {locked}");
+        if locked > most {
+            println!("error: {name} has its users lock {locked} packages, and may {most}");
+        }
+        tally += Tally::of(locked <= most);
+    }
+    Ok(tally)
+}
+
+/// The number of packages that a user of this one locks, on whatever system.
+fn locked(package: &str) -> Result<usize> {
+    let mut tree = cargo();
+    tree.args(["tree", "--package", package, "--no-default-features"]);
+    tree.args(["--target", "all", "--edges", "normal,build"]);
+    tree.args(["--prefix", "none", "--no-dedupe"]);
+    let output = tree.output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let listed = String::from_utf8(output.stdout)?;
+    let packages: BTreeSet<_> = listed.lines().filter(|line| !line.is_empty()).collect();
+    Ok(packages.len())
 }
 
 /// Packs each package, and checks what its archive has, by itself: with the features that it asks

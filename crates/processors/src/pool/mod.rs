@@ -6,7 +6,7 @@ mod blocking;
 pub(crate) mod config;
 pub(crate) mod dump;
 mod guests;
-#[cfg(not(loom))] // whose `Arc` cannot forget a type
+#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
 pub(crate) mod lengths;
 mod long_turns;

@@ -7,7 +7,7 @@ pub mod dynamic;
 pub(crate) mod groups;
 pub(crate) mod names;
 pub(crate) mod nodes;
-#[cfg(not(loom))] // whose `Arc` cannot forget what tasks are
+#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
 pub(crate) mod pool;
 pub(crate) mod service_threads;
 pub(crate) mod standstill;
