@@ -3,7 +3,7 @@
 use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, seat_of, wait};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::{Plain, seat, shared};
 
@@ -86,13 +86,15 @@ fn a_thief_begins_beside_a_sleep() {
 fn the_seat_of_a_newcomer_is_seen() {
     check(
         "latch: the seat of a newcomer",
-        Bound::preemptions(2, 1_200),
+        Bound::preemptions(2, 610),
         || {
             let shared = shared();
             let owner = seat(&shared);
             let latch = Arc::new(Latch::holding(HELD));
+            let crossing = Crossing::new();
             let thief = thread::spawn({
                 let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
+                let crossing = crossing.clone();
                 let owner = seat_of(&owner);
                 move || {
                     let worker = seat(&shared);
@@ -100,9 +102,11 @@ fn the_seat_of_a_newcomer_is_seen() {
                         seat: seat_of(&worker),
                         base: 0,
                     });
+                    crossing.pass();
                     finish(&shared, &latch, owner);
                 }
             });
+            crossing.pass();
             wait(&owner, &latch);
             thief.join().unwrap();
         },
