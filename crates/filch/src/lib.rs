@@ -21,8 +21,6 @@ pub use filch_parker as parker;
 #[doc(inline)]
 pub use filch_process_state as process_state;
 #[doc(inline)]
-pub use filch_process_table as process_table;
-#[doc(inline)]
 pub use filch_processors as processors;
 #[doc(inline)]
 pub use filch_promise as promise;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use filch_process_table::Pid;
+use filch_scheduler::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};

@@ -11,11 +11,11 @@ mod pins;
 mod processes;
 mod retirement;
 
-use filch_process_table::Pid;
+use filch_scheduler::Pid;
 use filch_sync::Arc;
 
 /// With messages and exits that loom watches.
-pub(crate) type Table = Arc<processes::Processes<Arc<usize>, Arc<usize>>>;
+pub(crate) type Table = Arc<processes::Processes>;
 
 /// A table with one process, which the caller has started, and whose handle it has.
 pub(crate) fn one_occupant() -> (Table, Pid) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use filch_sync::panic::drop_contained;
 
-use crate::api::outstanding::{Outstanding, answer_panics};
+use crate::api::outstanding::{OpenCommand, answer_panics};
 use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
@@ -51,13 +51,13 @@ where
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
     /// Before the handle: with the last one goes the scheduler.
-    command: Outstanding<P>,
+    command: OpenCommand<P>,
     scheduler: Handle<P>,
 }
 
 impl<P: Protocol> Completion<P> {
     /// Of a command of that scheduler's.
-    pub(crate) fn new(scheduler: &Handle<P>, command: Outstanding<P>) -> Self {
+    pub(crate) fn new(scheduler: &Handle<P>, command: OpenCommand<P>) -> Self {
         let scheduler = scheduler.clone();
         Self { command, scheduler }
     }
@@ -94,7 +94,7 @@ impl<P: Protocol> Completion<P> {
     }
 
     /// Answers with what `work` returns, or panics with.
-    pub(crate) fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+    pub fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         self.command.answer_by(work);
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn dispatch<P: Protocol>(
     handler: Option<&dyn CommandHandler<P>>,
     command: P::Command,
     scheduler: &Handle<P>,
-    outstanding: Outstanding<P>,
+    outstanding: OpenCommand<P>,
 ) {
     let Some(handler) = handler else {
         outstanding.answer(Err(CommandError::NoHandler));

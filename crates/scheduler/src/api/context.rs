@@ -1,6 +1,9 @@
 //! What a process knows of the world.
 
+use std::ops::Deref;
+
 use crate::api::pinned::{Held, Pinned};
+use crate::table::Slot;
 use crate::{Handle, Pid, Protocol};
 
 /// What a process knows of the world: its PID, and the scheduler that it lives in.
@@ -30,19 +33,33 @@ impl<'a, P: Protocol> Context<'a, P> {
         self.process.pin()
     }
 
+    #[inline]
+    pub(crate) fn slot(&self) -> &'a Slot<P> {
+        self.process.slot()
+    }
+
     /// The process's PID, for others to send to.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Whether the process is a [future](Handle::spawn), or an [async
-    /// function](Handle::spawn_with): for [hooks](crate::LifeCycle).
+    /// Whether the process was submitted [as a future](crate::Submission::as_future): for
+    /// [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
         self.process.slot().is_future()
     }
 
     /// The scheduler, to keep beyond the call.
     pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+}
+
+impl<P: Protocol> Deref for Context<'_, P> {
+    type Target = Handle<P>;
+
+    #[inline]
+    fn deref(&self) -> &Handle<P> {
         self.handle
     }
 }

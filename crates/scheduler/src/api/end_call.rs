@@ -62,31 +62,3 @@ impl Drop for PendingCall {
         self.take_and_call(&ExitReason::NoSuchProcess);
     }
 }
-
-/// The calls that come at the end of one process.
-#[derive(Default)]
-pub(crate) struct EndCalls(Vec<PendingCall>);
-
-impl EndCalls {
-    /// Adds one. Sweeps out those that were cancelled before it allocates, as
-    /// [`WatchList`](filch_process_table::WatchList) does.
-    pub(crate) fn push(&mut self, call: PendingCall) {
-        if self.0.len() == self.0.capacity() {
-            self.0.retain(PendingCall::is_pending);
-            self.0.reserve_exact(self.0.len().max(1));
-        }
-        self.0.push(call);
-    }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The process has ended.
-    pub(crate) fn run(self, reason: &ExitReason) {
-        for call in self.0 {
-            call.run(reason);
-        }
-    }
-}

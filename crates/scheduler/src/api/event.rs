@@ -39,8 +39,8 @@ impl<P: Protocol> Event<P> {
     /// knows that has the process.
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
-            Self::Down(down) => down.monitor.watch().is_cancelled(),
-            Self::Exited(exited) => exited.link.watch().is_cancelled(),
+            Self::Down(down) => down.monitor.0.is_cancelled(),
+            Self::Exited(exited) => exited.link.0.is_cancelled(),
             Self::Completed { .. } | Self::Message(_) | Self::Cancel(_) => false,
         }
     }

@@ -5,24 +5,24 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
+use std::sync::RwLock;
 
 use filch_blocking::Calls;
-use filch_process_table::{Admission, NameRegistry, Pid};
+use crate::table::{Admission, Pid};
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::{Arc, CachePadded, Mutex};
 
-use crate::api::groups::Groups;
+use crate::api::extensions::Extensions;
 use crate::api::joins::Joins;
 use crate::api::left_timers::LeftTimers;
 use crate::api::owned::{Owned, Retire};
-use crate::api::receiver::Routes;
+use crate::api::receiver::Elsewhere;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
-use crate::notes::journal::Journal;
-use crate::table::body::{Table, Task};
-use crate::table::latest::LatestMail;
-use crate::{LifeCycle, Protocol, Stats, WorkerStats};
+use crate::table::Table;
+use crate::table::body::Task;
+use crate::{LifeCycle, Observer, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
@@ -37,12 +37,10 @@ pub struct Handle<P: Protocol> {
 pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
-    /// Shared with the table's hook, which forgets the names of a process that is gone.
-    pub(crate) names: Arc<NameRegistry>,
-    /// Shared with what takes a process out of its groups at its end.
-    pub(crate) groups: Arc<Groups>,
+    /// What crates above keep here.
+    pub(crate) extensions: Extensions,
     /// How messages get to other nodes.
-    pub(crate) routes: Routes<P>,
+    pub(crate) elsewhere: RwLock<Elsewhere<P>>,
     /// Which futures wait for which processes.
     pub(crate) joins: Joins,
     /// One thread at a time looks at what the futures wait for.
@@ -50,7 +48,7 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// What is noted of the processes, if that is asked for.
-    pub(crate) journal: Option<Box<Journal>>,
+    pub(crate) journal: Option<Box<dyn Observer>>,
     /// How many events the first step of a process is given.
     pub(crate) first_allowance: u32,
     /// One per worker, which alone writes it.
@@ -59,8 +57,6 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) aborting: AtomicBool,
     /// How many were.
     pub(crate) aborted: AtomicUsize,
-    /// The messages of the processes that are sent the latest ones.
-    pub(crate) latest: LatestMail<P>,
     /// How many messages were dropped for want of room.
     pub(crate) dropped: AtomicU64,
     /// The commands that run on blocking threads, which may outlive the scheduler.
@@ -90,7 +86,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// The number of this scheduler while it is there, by which timers know it.
-    pub(crate) fn number(&self) -> usize {
+    pub fn number(&self) -> usize {
         ptr::from_ref(&*self.shared).addr()
     }
 
@@ -119,10 +115,20 @@ impl<P: Protocol> Handle<P> {
         &self.shared.counters[self.worker()]
     }
 
+    /// Whether the process `pid` is of this scheduler and has not begun to end.
+    pub fn lives(&self, pid: Pid) -> bool {
+        self.table().lives(pid)
+    }
+
     /// Whether the calling thread is one of this scheduler's workers, which must not wait; or takes
-    /// a step for one, in [`execute`](Self::execute) or [`call`](Self::call).
+    /// a step for one, as a guest.
     pub fn is_worker(&self) -> bool {
         self.shared.processors.is_machine()
+    }
+
+    /// What its threads and run queues look like, to be printed when something hangs.
+    pub fn workers_dump(&self) -> filch_processors::Dump {
+        self.shared.processors.dump()
     }
 
     /// The number of workers.

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ptr;
 use std::task::Waker;
 
-use filch_process_table::Pid;
+use crate::table::Pid;
 use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
 
 use crate::Protocol;
-use crate::table::body::Slot;
+use crate::table::Slot;
 
 /// Which waker is called at the end of which process, of those that join handles have left.
 ///

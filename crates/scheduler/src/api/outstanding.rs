@@ -9,12 +9,15 @@ use crate::api::pinned::Pinned;
 use crate::table::item::Item;
 use crate::{CommandError, Event, Pid, Protocol};
 
-/// The duty to complete one command or call of a process, once, from any thread. Dropping it
-/// completes it with [`CommandError::Abandoned`].
+/// A command of a process that is under way: the right, and the duty, to complete it, once, from any
+/// thread. Dropping it completes it with [`CommandError::Abandoned`].
+///
+/// The handler gets one in a [`Completion`](crate::Completion). A step
+/// [opens](crate::StepOutput::open_command) one for what it has done without the handler.
 ///
 /// Its fields are whole words. It is moved right after it is made, and reading a word that was
 /// written in pieces waits until they have left the store buffer.
-pub(crate) struct Outstanding<P: Protocol> {
+pub struct OpenCommand<P: Protocol> {
     /// Until it is answered: so long the PID cannot come to mean another process.
     process: Option<Pinned<P>>,
     tag: u64,
@@ -22,7 +25,7 @@ pub(crate) struct Outstanding<P: Protocol> {
     number: u64,
 }
 
-impl<P: Protocol> Outstanding<P> {
+impl<P: Protocol> OpenCommand<P> {
     /// What the process has yielded with that tag.
     #[inline]
     pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
@@ -43,30 +46,31 @@ impl<P: Protocol> Outstanding<P> {
         }
     }
 
-    /// It is a call of the process `to`.
-    pub(crate) fn note_call(&self, to: Pid, is_limited: bool) {
+    /// Tells reports that what is done is a call of the process `to`.
+    pub fn note_call(&self, to: Pid, is_limited: bool) {
         if let Some(journal) = &self.process().scheduler().shared.journal {
             journal.note_call(self.pid(), self.number, to, is_limited);
         }
     }
 
     /// The process that has yielded it.
-    pub(crate) fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         self.process().pid()
     }
 
-    pub(crate) fn tag(&self) -> u64 {
+    /// The tag that it was given.
+    pub fn tag(&self) -> u64 {
         self.tag
     }
 
     /// Whether the process still lives.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }
 
     /// Completes it with what `work` returns, or panics with.
     #[inline]
-    pub(crate) fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+    pub fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         // Delivered in there, a reply goes by registers.
         let answered = catch_panic(|| match work() {
             Ok(reply) => self.deliver(Ok(reply)),
@@ -78,7 +82,7 @@ impl<P: Protocol> Outstanding<P> {
     }
 
     /// Completes it: the process's next step gets the result. Lock-free.
-    pub(crate) fn answer(mut self, result: Result<P::Reply, CommandError<P>>) {
+    pub fn answer(mut self, result: Result<P::Reply, CommandError<P>>) {
         self.deliver(result);
     }
 
@@ -120,21 +124,12 @@ impl<P: Protocol> Outstanding<P> {
     }
 }
 
-impl<P: Protocol> Drop for Outstanding<P> {
+impl<P: Protocol> Drop for OpenCommand<P> {
     fn drop(&mut self) {
         if self.process.is_some() {
             self.abandon();
         }
     }
-}
-
-/// What `work` returns, or panics with.
-pub(crate) fn result_of<P: Protocol>(
-    work: impl FnOnce() -> Result<P::Reply, P::Error>,
-) -> Result<P::Reply, CommandError<P>> {
-    catch_panic(work)
-        .map_err(|message| CommandError::Panicked(message.into()))?
-        .map_err(CommandError::Failed)
 }
 
 thread_local! {
@@ -153,7 +148,7 @@ pub(crate) fn answer_panics<P: Protocol>(handle: impl FnOnce()) {
     let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
     if let Err(message) = outcome {
         for unanswered in unwound {
-            match unanswered.downcast::<Outstanding<P>>() {
+            match unanswered.downcast::<OpenCommand<P>>() {
                 Ok(unanswered) => {
                     unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
                 }
@@ -163,3 +158,5 @@ pub(crate) fn answer_panics<P: Protocol>(handle: impl FnOnce()) {
         }
     }
 }
+
+crate::protocol::debug_fields!(OpenCommand<P>, "OpenCommand", tag);

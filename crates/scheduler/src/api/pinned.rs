@@ -5,12 +5,13 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 use filch_process_state::Reason;
-use filch_process_table::{LifeCell, Pid};
+use crate::table::{LifeCell, Pid};
 use filch_processors::Awaited;
 
 use crate::api::owned::Owned;
 use crate::api::process_error::Exit;
-use crate::table::body::{Body, Slot, Task};
+use crate::table::Slot;
+use crate::table::body::Task;
 use crate::{Handle, Protocol};
 
 /// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
@@ -70,7 +71,7 @@ impl<P: Protocol> Pinned<P> {
         unsafe { self.0.as_ref() }
     }
 
-    pub(crate) fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
+    pub(crate) fn life(&self) -> &LifeCell<P> {
         &self.slot().life
     }
 

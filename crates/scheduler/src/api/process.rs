@@ -10,6 +10,9 @@ use crate::{Context, Events, ExitReason, Protocol, StepOutput};
 /// It runs on one worker at a time, and perhaps on another one at each step. What one step wrote to
 /// `self`, the next one sees, whichever thread it runs on.
 ///
+/// From its first step on it does not move until it is dropped: a process may poll a future that is
+/// part of it, and rely on that in `unsafe` code.
+///
 /// Each life ends with exactly one [`close`](Self::close), be it after `done`, an error, a panic, a
 /// refused `init`, or a shutdown. A panic in any of the three methods ends this process alone.
 pub trait Process<P: Protocol>: Send {

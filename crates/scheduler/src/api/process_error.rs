@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::InlineBox;
+use crate::table::InlineBox;
 
 use crate::protocol::error_by_display;
 use crate::{ExitReason, Exited, InitError, Pid, Protocol};
@@ -15,20 +15,43 @@ use crate::{ExitReason, Exited, InitError, Pid, Protocol};
 pub(crate) type Exit<P> = Result<Outcome<P>, Box<ProcessError<P>>>;
 
 /// What is left of a process that has ended well.
-pub(crate) enum Outcome<P: Protocol> {
-    Process(P::Output),
-    Future(FutureOutput),
+pub enum Outcome<P: Protocol> {
+    /// It said [`done`](crate::StepOutput::done).
+    Output(P::Output),
+    /// It said [`done_with`](crate::StepOutput::done_with).
+    Other(AnyOutput),
 }
 
-/// The output of a future, whose handle knows its type.
-pub(crate) type FutureOutput = InlineBox<dyn Any + Send, 3>;
+impl<P: Protocol> fmt::Debug for Outcome<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Output(_) => "Output(..)",
+            Self::Other(_) => "Other(..)",
+        })
+    }
+}
+
+/// An output of a type that only its reader knows. Up to three words are kept in place.
+#[derive(Debug)]
+pub struct AnyOutput(pub(crate) InlineBox<dyn Any + Send, 3>);
+
+impl AnyOutput {
+    /// The output, if it is a `T`.
+    ///
+    /// # Errors
+    /// This, if it is something else.
+    pub fn downcast<T: Any>(self) -> Result<T, Self> {
+        self.0.downcast().map_err(Self)
+    }
+}
 
 /// How a process ended, if not well.
 #[non_exhaustive]
 pub enum ProcessError<P: Protocol> {
     /// `step` returned this error.
     Failed(P::Error),
-    /// An async function [failed](crate::Inbox::fail) with this error.
+    /// The process [failed](crate::StepOutput::fail_with) with this error, which is none of its
+    /// protocol's.
     FunctionFailed(Box<dyn Error + Send + Sync>),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
@@ -37,11 +60,6 @@ pub enum ProcessError<P: Protocol> {
     WaitsForNothing,
     /// Its new version, which was to take its place, did not start.
     Upgrade(InitError<P>),
-    /// It was sent one message more than its [mailbox](crate::WhenFull::End) holds.
-    MailboxFull {
-        /// How many that is.
-        limit: usize,
-    },
     /// It was [terminated](crate::Handle::terminate).
     Terminated,
     /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end
@@ -67,12 +85,12 @@ impl<P: Protocol> ProcessError<P> {
     }
 
     /// What others are told of it.
-    pub(crate) fn reason(&self) -> ExitReason {
+    pub fn reason(&self) -> ExitReason {
         match self {
             Self::Failed(error) => ExitReason::failed(error),
             Self::FunctionFailed(error) => ExitReason::failed(error),
             Self::Panicked(message) => ExitReason::Panicked(message.as_str().into()),
-            Self::Upgrade(_) | Self::MailboxFull { .. } => ExitReason::failed(self),
+            Self::Upgrade(_) => ExitReason::failed(self),
             Self::WaitsForNothing => ExitReason::WaitsForNothing,
             Self::ShutDown => ExitReason::ShutDown,
             Self::Terminated => ExitReason::Terminated,
@@ -108,11 +126,6 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                  or be `idle` to await messages",
             ),
             Self::Upgrade(error) => write!(f, "the new version did not start: {error}"),
-            Self::MailboxFull { limit } => write!(
-                f,
-                "the process was slower than those who send to it: its mailbox holds {limit} \
-                 messages at most, and is made to end it when there is one more"
-            ),
             Self::Terminated => f.write_str("the process was terminated"),
             Self::Linked { origin, reason } => write!(
                 f,

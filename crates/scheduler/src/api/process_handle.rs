@@ -1,19 +1,24 @@
 //! The handle to one process: how it ended, for one caller.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use filch_process_table::Pid;
 
+use crate::api::joins::WakerId;
 use crate::api::pinned::Pinned;
 use crate::api::process_error::{Exit, Outcome};
+use crate::table::{Pid, Waiting};
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
 pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
     match exit {
-        Ok(Outcome::Process(output)) => Ok(output),
-        Ok(Outcome::Future(_)) => unreachable!("a future has another handle"),
+        Ok(Outcome::Output(output)) => Ok(output),
+        // Whoever has it say `done_with` knows that this handle cannot return it.
+        Ok(Outcome::Other(_)) => Err(ProcessError::Terminated),
         Err(error) => Err(*error),
     }
 }
@@ -23,27 +28,39 @@ pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, Proce
 ///
 /// It keeps the process's place in the table, where the exit is left, until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
-pub struct ProcessHandle<P: Protocol>(Pinned<P>);
+pub struct ProcessHandle<P: Protocol> {
+    process: Pinned<P>,
+    waiting: Waiting,
+    /// Of the future that awaits it, while the scheduler knows that it does.
+    known: Option<WakerId>,
+    /// Whether it has given up its right to the exit.
+    is_told: bool,
+}
 
 impl<P: Protocol> ProcessHandle<P> {
     /// There is one handle to a process.
-    pub(crate) fn new(pinned: Pinned<P>) -> Self {
-        Self(pinned)
-    }
-
-    /// The pin, and with it the right to the exit.
-    pub(crate) fn into_pinned(self) -> Pinned<P> {
-        self.0
+    pub(crate) fn new(process: Pinned<P>) -> Self {
+        Self {
+            process,
+            waiting: Waiting::default(),
+            known: None,
+            is_told: false,
+        }
     }
 
     /// The process's PID.
     pub fn pid(&self) -> Pid {
-        self.0.pid()
+        self.process.pid()
     }
 
     /// Whether the process has ended, so that [`join`](Self::join) would not wait.
     pub fn has_ended(&self) -> bool {
-        self.0.life().is_set()
+        self.process.life().is_set()
+    }
+
+    /// [Terminates](crate::Handle::terminate) the process, if it has not ended.
+    pub fn terminate(&self) {
+        let _ = self.process.scheduler().terminate(self.pid());
     }
 
     /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
@@ -94,20 +111,119 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
     /// it, where it should be short, and a panic is lost; or here, if it has ended already. What
     /// the process did happens before the call.
-    pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {
+    pub fn on_exit(
+        mut self,
+        call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static,
+    ) {
+        self.ask();
         // SAFETY: this is the handle, and it is used up.
-        unsafe { self.0.watch(|exit| call(with_output(exit))) };
+        unsafe { self.process.watch(|exit| call(with_output(exit))) };
     }
 
-    fn join_until(self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
-        if self.0.scheduler().is_worker() && !self.has_ended() {
+    fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
+        if self.process.scheduler().is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
+        self.ask();
         // SAFETY: this is the handle, and unless the exit is not there it is used up.
-        match unsafe { self.0.exit_until(deadline) } {
+        match unsafe { self.process.exit_until(deadline) } {
             Some(exit) => with_output(exit).map_err(JoinError::Process),
-            None => Err(JoinError::NotYet(self)),
+            None => {
+                self.is_told = false;
+                Err(JoinError::NotYet(self))
+            }
         }
+    }
+
+    /// As polling this, for a process that may have ended with [any
+    /// output](crate::StepOutput::done_with).
+    ///
+    /// # Panics
+    /// If it is polled again after it was ready.
+    pub fn poll_outcome(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Outcome<P>, ProcessError<P>>> {
+        self.poll_exit(context).map(|exit| exit.map_err(|error| *error))
+    }
+
+    /// Waits for that. Blocking. `None` on a worker of the same scheduler, which would wait for
+    /// itself, if the process has not ended.
+    ///
+    /// # Panics
+    /// If it was polled to its end before.
+    pub fn wait_outcome(&mut self) -> Option<Result<Outcome<P>, ProcessError<P>>> {
+        if self.process.scheduler().is_worker() && !self.has_ended() {
+            return None;
+        }
+        self.ask();
+        // SAFETY: this is the handle, and asks once.
+        let exit = unsafe { self.process.exit_until(None) }?;
+        Some(exit.map_err(|error| *error))
+    }
+
+    /// Nobody wants the output: it is dropped with the process, or now, if that has ended, and not
+    /// only when its place is given up.
+    pub fn discard(mut self) {
+        if !self.is_told {
+            self.ask();
+            // SAFETY: this is the handle, and gives the right to the exit up.
+            unsafe { self.process.life().let_go() };
+        }
+    }
+
+    /// Gives the right to the exit up to the caller, and takes a waker back.
+    fn ask(&mut self) {
+        assert!(!self.is_told, "polled again after it was ready");
+        self.is_told = true;
+        self.forget();
+        self.process.life().forget(&mut self.waiting);
+    }
+
+    fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
+        assert!(!self.is_told, "polled again after it was ready");
+        let waker = WakerId::of(context.waker());
+        if self.known != Some(waker) {
+            // Before the cell lets go of that waker.
+            self.forget();
+        }
+        let life = self.process.life();
+        // SAFETY: this is the handle, and has not asked.
+        let exit = unsafe { life.poll(&mut self.waiting, context.waker()) };
+        if exit.is_ready() {
+            self.forget();
+            self.is_told = true;
+        } else if self.known.is_none() {
+            let scheduler = self.process.scheduler();
+            scheduler.shared.joins.insert(self.pid(), waker);
+            self.known = Some(waker);
+        }
+        exit
+    }
+
+    /// The scheduler does not know any more that a future waits.
+    fn forget(&mut self) {
+        if self.known.take().is_some() {
+            self.process.scheduler().shared.joins.remove(self.pid());
+        }
+    }
+}
+
+impl<P: Protocol> Future for ProcessHandle<P> {
+    type Output = Result<P::Output, ProcessError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_exit(context).map(with_output)
+    }
+}
+
+impl<P: Protocol> Drop for ProcessHandle<P> {
+    fn drop(&mut self) {
+        self.forget();
+        self.process.life().forget(&mut self.waiting);
+        self.process.slot().handle_goes();
     }
 }
 

@@ -1,8 +1,8 @@
-//! Messages that are not delivered here: why, and the routes to other nodes.
+//! Messages that are not delivered here: why, and what takes those for other nodes.
 
-use std::collections::HashMap;
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use crate::protocol::error_by_display;
 use crate::{NoSuchProcess, Node, Pid, Protocol};
@@ -15,7 +15,7 @@ use crate::{NoSuchProcess, Node, Pid, Protocol};
 /// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
 /// its author must see to it that routes form no ring. The example `two_nodes` of this crate sends
 /// messages over a channel.
-pub trait Receiver<P: Protocol>: Send + Sync + 'static {
+pub trait Receiver<P: Protocol>: Any + Send + Sync {
     /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
     /// so it should not block.
     ///
@@ -31,32 +31,8 @@ impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
     }
 }
 
-/// Which receiver takes the messages for which node. Only sends to other nodes read it, so a lock
-/// will do. No user's code runs under it.
-pub(crate) struct Routes<P: Protocol> {
-    /// `None` after the shutdown.
-    to: RwLock<Option<Receivers<P>>>,
-}
-
-type Receivers<P> = HashMap<Node, Arc<dyn Receiver<P>>>;
-
-impl<P: Protocol> Default for Routes<P> {
-    fn default() -> Self {
-        Self {
-            to: RwLock::new(Some(HashMap::new())),
-        }
-    }
-}
-
-impl<P: Protocol> Routes<P> {
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Option<Receivers<P>>> {
-        self.to.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Option<Receivers<P>>> {
-        self.to.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+/// What takes the messages for processes elsewhere. `None` after the shutdown.
+pub(crate) type Elsewhere<P> = Option<Option<Arc<dyn Receiver<P>>>>;
 
 /// A message was not delivered. It comes back.
 pub struct SendError<P: Protocol> {

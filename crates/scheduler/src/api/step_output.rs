@@ -1,18 +1,19 @@
 //! What a step tells the scheduler.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
+use crate::table::InlineBox;
 use filch_promise::Prepared;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
-use crate::api::open_call::OpenCall;
-use crate::api::process_error::{Exit, FutureOutput, Outcome};
-use crate::{Caller, Process, ProcessError, Protocol};
+use crate::api::outstanding::OpenCommand;
+use crate::api::process_error::{AnyOutput, Exit, Outcome};
+use crate::{Context, Process, ProcessError, Protocol};
 
-/// What a step tells the scheduler: commands to dispatch, and what the process does next. It makes
-/// the [calls](Self::call) of other processes at once.
+/// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
 /// [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle), [`done`](Self::done) and
 /// [`upgrade`](Self::upgrade) each replace what was said before. A step that says nothing is idle.
@@ -22,7 +23,8 @@ use crate::{Caller, Process, ProcessError, Protocol};
 pub struct StepOutput<P: Protocol> {
     /// With their tags.
     commands: Vec<(u64, P::Command)>,
-    calls: Calls<P>,
+    /// The tags of those that others than the handler do.
+    opened: Vec<u64>,
     /// Given when the turn is over.
     answers: VecDeque<Prepared>,
     /// Whether there are any of these: one look, as most steps have none.
@@ -35,14 +37,6 @@ pub struct StepOutput<P: Protocol> {
 
 /// A worker keeps memory for this many commands from step to step.
 const MOST_KEPT: usize = 1024;
-
-/// What becomes of the calls of a step.
-enum Calls<P: Protocol> {
-    /// They are made at once, so many so far.
-    Made(u32),
-    /// A test makes them by hand.
-    Listed(Vec<OpenCall<P>>),
-}
 
 /// What a process does after a step.
 pub(crate) enum Status<P: Protocol> {
@@ -81,18 +75,9 @@ impl<P: Protocol> Successor<P> {
 
 impl<P: Protocol> StepOutput<P> {
     pub(crate) fn new() -> Self {
-        Self::with_calls(Calls::Made(0))
-    }
-
-    /// Of a step that a test has a process take.
-    pub(crate) fn of_test() -> Self {
-        Self::with_calls(Calls::Listed(Vec::new()))
-    }
-
-    fn with_calls(calls: Calls<P>) -> Self {
         Self {
             commands: Vec::new(),
-            calls,
+            opened: Vec::new(),
             answers: VecDeque::new(),
             has_more: false,
             status: Status::Idle,
@@ -107,17 +92,22 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = true;
     }
 
-    /// One more call, which its caller is to make at once; or to put there, in a test.
+    /// Begins a command that the handler does not do: whoever has what this returns completes it. To
+    /// the process it is as any other: it [waits](Self::wait) for it, and is told with this `tag`. The
+    /// `context` is that of the step.
     #[inline]
-    pub(crate) fn one_more_call(&mut self) -> Option<&mut Vec<OpenCall<P>>> {
-        match &mut self.calls {
-            Calls::Made(count) => {
-                *count += 1;
-                self.has_more = true;
-                None
-            }
-            Calls::Listed(calls) => Some(calls),
-        }
+    pub fn open_command(&mut self, context: &Context<'_, P>, tag: u64) -> OpenCommand<P> {
+        self.opened.push(tag);
+        self.has_more = true;
+        OpenCommand::new(context.pin(), tag)
+    }
+
+    /// Has something given when the step is over, and what belongs to it: when its commands have
+    /// been handed to the handler, and, if it was the last one, the process has been
+    /// [closed](Process::close). A step that fails or panics afterwards does not take it back.
+    pub fn give_after_turn(&mut self, answer: Prepared) {
+        self.answers.push_back(answer);
+        self.has_more = true;
     }
 
     /// The process has more to do, with events or without, and gives way to others: all that are
@@ -155,35 +145,33 @@ impl<P: Protocol> StepOutput<P> {
     /// nobody will see their completions.
     #[inline]
     pub fn done(&mut self, output: P::Output) {
-        self.over(Outcome::Process(output));
+        self.over(Outcome::Output(output));
     }
 
-    /// The process waits to be woken, with an event or without.
-    pub(crate) fn pending(&mut self) {
-        self.say(Status::Pending);
+    /// The process has ended with an output of another type than its protocol's, which the reader of
+    /// its [`Outcome`](crate::ProcessHandle::poll_outcome) knows. The rest is as with
+    /// [`done`](Self::done).
+    #[inline]
+    pub fn done_with<T: Any + Send>(&mut self, output: T) {
+        self.over(Outcome::Other(AnyOutput(InlineBox::any(output))));
     }
 
-    /// Whether the step has said that it is [`pending`](Self::pending).
-    pub(crate) fn is_pending(&self) -> bool {
-        matches!(self.status, Status::Pending)
-    }
-
-    /// The process waits for an event, as an idle one does.
-    pub(crate) fn pending_for_events(&mut self) {
-        self.say(Status::PendingForEvents);
-    }
-
-    /// The async function has ended, and failed with this error. What it returned goes.
+    /// The process fails with an error of another type than its protocol's, whatever it has said.
     #[cold]
-    pub(crate) fn function_failed(&mut self, error: Box<dyn Error + Send + Sync>) {
+    pub fn fail_with(&mut self, error: Box<dyn Error + Send + Sync>) {
         let Over = self.fail(ProcessError::FunctionFailed(error));
         self.status = Status::Over;
     }
 
-    /// The future has ended with `output`.
-    #[inline]
-    pub(crate) fn ready(&mut self, output: FutureOutput) {
-        self.over(Outcome::Future(output));
+    /// The process waits for its [waker](crate::Context::waker), which leaves no event. A standstill
+    /// takes it for a future that is pending.
+    pub fn pending(&mut self) {
+        self.say(Status::Pending);
+    }
+
+    /// The same, of a process that also waits for an event, as an idle one does.
+    pub fn pending_for_events(&mut self) {
+        self.say(Status::PendingForEvents);
     }
 
     /// The process goes on as a new version: when this step has returned and its commands are
@@ -194,23 +182,6 @@ impl<P: Protocol> StepOutput<P> {
     pub fn upgrade(&mut self, process: impl Process<P> + 'static, method: &str, input: P::Input) {
         let successor = Successor::new(Box::new(process), method, input);
         self.say(Status::Upgrade(successor));
-    }
-
-    /// Answers a [call](crate::Handle::call). The caller gets the answer when the step is over, and
-    /// what belongs to it: when its commands have been handed to the handler, and, if it was the
-    /// last one, the process has been [closed](Process::close).
-    ///
-    /// So the caller, which perhaps holds a lock, waits for all that the step waits for, be it a
-    /// worker or the caller's own thread that takes the step. An answer that was given before the
-    /// step failed or panicked is still an answer.
-    ///
-    /// What this cannot help: a step that passes the [`Caller`] on to another process, or drops it,
-    /// ends the call while the step goes on. If it then waits for what the caller keeps until the
-    /// call has returned, a lock for instance, and it is the caller's thread that takes the step,
-    /// this waits for ever.
-    pub fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
-        self.answers.push_back(caller.prepare(answer));
-        self.has_more = true;
     }
 
     /// In place of what was said before.
@@ -271,20 +242,9 @@ impl<P: Protocol> StepOutput<P> {
         self.commands.drain(..)
     }
 
-    /// How many calls the step has made.
-    pub(crate) fn take_made(&mut self) -> u32 {
-        match &mut self.calls {
-            Calls::Made(count) => std::mem::take(count),
-            Calls::Listed(_) => 0,
-        }
-    }
-
-    /// The calls that a test is to make.
-    pub(crate) fn take_listed(&mut self) -> Vec<OpenCall<P>> {
-        match &mut self.calls {
-            Calls::Made(_) => Vec::new(),
-            Calls::Listed(calls) => std::mem::take(calls),
-        }
+    /// The tags of the commands that the step has opened.
+    pub(crate) fn drain_opened(&mut self) -> std::vec::Drain<'_, u64> {
+        self.opened.drain(..)
     }
 
     /// After the commands have been drained: gives their memory back, if there were very many.
@@ -292,6 +252,9 @@ impl<P: Protocol> StepOutput<P> {
     pub(crate) fn settled(&mut self) {
         if self.commands.capacity() > MOST_KEPT {
             self.commands = Vec::new();
+        }
+        if self.opened.capacity() > MOST_KEPT {
+            self.opened = Vec::new();
         }
         self.has_more = !self.answers.is_empty();
     }
@@ -313,7 +276,7 @@ impl<P: Protocol> StepOutput<P> {
     #[cold]
     pub(crate) fn forget_commands(&mut self) {
         drop_all_contained(self.commands.drain(..));
-        self.take_made();
+        self.opened.clear();
         self.settled();
     }
 }

@@ -1,16 +1,19 @@
 //! A process that is about to be submitted, and its options.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
-use filch_process_table::{Placement, WatchKind};
+use crate::api::policy::Bound;
+use crate::table::{Placement, Takes, WatchKind};
 use filch_processors::BoundId;
 
 use crate::api::ties::Ties;
 use crate::table::body::{ProcessBox, process_box};
-use crate::{Handle, Pid, Process, Protocol};
+use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
 
 /// A process that is about to be submitted, and how it is to be treated; from
-/// [`Handle::submission`], or for an [async function](Handle::submission_with).
+/// [`Handle::submission`].
 ///
 /// All that is asked for here happens in one act: there is no moment at which the process runs and
 /// has no name yet, or is not watched.
@@ -38,7 +41,7 @@ use crate::{Handle, Pid, Process, Protocol};
 pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
-    pub(crate) options: Options,
+    pub(crate) options: Options<P>,
     pub(crate) ties: Ties<'a, P>,
 }
 
@@ -50,17 +53,32 @@ pub struct Start<'a, P: Protocol> {
 }
 
 /// How a process is treated.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Options {
-    pub(crate) placement: Placement,
+pub(crate) struct Options<P: Protocol> {
+    pub(crate) placement: Placement<P>,
     pub(crate) trap_exits: bool,
+    /// The submitter takes the steps.
+    pub(crate) as_guest: bool,
     /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
     pub(crate) reads_later: bool,
-    /// Of its messages, so many of the latest are kept: instead of what the placement says.
-    pub(crate) latest: Option<usize>,
+}
+
+impl<P: Protocol> Default for Options<P> {
+    fn default() -> Self {
+        Self {
+            placement: Placement::default(),
+            trap_exits: false,
+            as_guest: false,
+            reads_later: false,
+        }
+    }
 }
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
+    /// The scheduler that it is for.
+    pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+
     /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
     /// every process that is runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
@@ -76,10 +94,21 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Gives it that name, before its [`init`](Process::init) runs: see [`Handle::register`]. If a
-    /// live process has it, the submission is refused.
-    pub fn name(mut self, name: &'a str) -> Self {
-        self.ties.name = Some(name);
+    /// Calls `condition` with the PID that it will have, before its [`init`](Process::init) runs, to tie
+    /// something to it: a name, a deadline. If that fails, the submission is refused.
+    pub fn condition(
+        mut self,
+        condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
+    ) -> Self {
+        self.ties.conditions.push(Box::new(condition));
+        self
+    }
+
+    /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as long as
+    /// they come one after the other; about 100 µs at most beside the last one. For a thread that then
+    /// waits for its end.
+    pub fn as_guest(mut self) -> Self {
+        self.options.as_guest = true;
         self
     }
 
@@ -93,6 +122,38 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// has started. May be said for several.
     pub fn linked_to(mut self, other: Pid) -> Self {
         self.ties.watches.push((WatchKind::Link, other));
+        self
+    }
+
+    /// How many messages it may have been sent that no step has been given yet: one more is refused
+    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
+    /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
+    pub fn mailbox(self, messages: usize) -> Self {
+        self.mailbox_policy(Arc::new(Bound::new(messages)))
+    }
+
+    /// That says what becomes of each message.
+    pub fn mailbox_policy(mut self, policy: Arc<dyn MailboxPolicy<P>>) -> Self {
+        self.options.placement.mailbox = Takes::By(policy);
+        self
+    }
+
+    /// It reads no messages: they are refused with [`Undelivered::Future`](crate::Undelivered::Future).
+    pub fn without_mailbox(mut self) -> Self {
+        self.options.placement.mailbox = Takes::None;
+        self
+    }
+
+    /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
+    pub fn as_future(mut self) -> Self {
+        self.options.placement.is_future = true;
+        self
+    }
+
+    /// Its messages take their room in the [mailbox](Self::mailbox) until it
+    /// [gives it back](Handle::give_room), and not until a step is given them.
+    pub fn reads_later(mut self) -> Self {
+        self.options.reads_later = true;
         self
     }
 
@@ -134,7 +195,9 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    pub(crate) fn prepare<'a, S>(&'a self, start: S) -> Submission<'a, P, S> {
+    /// Prepares to submit anything that becomes a process in the [place](Submission::admit) that it
+    /// is given.
+    pub fn prepare<S>(&self, start: S) -> Submission<'_, P, S> {
         Submission {
             handle: self,
             start,
@@ -147,9 +210,7 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Submission")
-            .field("name", &self.ties.name)
             .field("watches", &self.ties.watches)
-            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

@@ -1,46 +1,26 @@
-//! What a process is tied to from its first moment: a name, those that watch it, a deadline.
+//! What a process is tied to from its first moment.
 
-use std::time::Instant;
+use std::error::Error;
 
-use filch_process_table::WatchKind;
+use crate::table::WatchKind;
 
 use crate::{Handle, Pid, Protocol};
 
 /// What a process is tied to from its first moment.
 pub(crate) struct Ties<'a, P: Protocol> {
-    pub(crate) name: Option<&'a str>,
     pub(crate) watches: Vec<(WatchKind, Pid)>,
-    pub(crate) deadline: Option<Deadline<'a, P>>,
+    pub(crate) conditions: Vec<Condition<'a, P>>,
 }
+
+/// Called with the PID of the process to come. If it fails, the process is not submitted.
+pub(crate) type Condition<'a, P> =
+    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
 
 impl<P: Protocol> Default for Ties<'_, P> {
     fn default() -> Self {
         Self {
-            name: None,
             watches: Vec::new(),
-            deadline: None,
+            conditions: Vec::new(),
         }
     }
-}
-
-impl<P: Protocol> Ties<'_, P> {
-    /// Whether it is too late to begin.
-    pub(crate) fn is_over(&self) -> bool {
-        let deadline = self.deadline.as_ref();
-        deadline.is_some_and(|Deadline { at, timers }| timers.now() >= *at)
-    }
-}
-
-/// When a process is terminated, and the timers that see to it.
-pub(crate) struct Deadline<'a, P: Protocol> {
-    pub(crate) at: Instant,
-    pub(crate) timers: &'a dyn Terminator<P>,
-}
-
-/// Timers, as a submission sees them.
-pub(crate) trait Terminator<P: Protocol>: Sync {
-    fn now(&self) -> Instant;
-
-    /// Terminates the process at that time, if it lives then.
-    fn terminate_at(&self, deadline: Instant, scheduler: &Handle<P>, pid: Pid);
 }

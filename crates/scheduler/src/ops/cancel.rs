@@ -1,9 +1,11 @@
 //! Asking a process to end.
 
+use std::time::Instant;
+
 use filch_process_state::Reason;
 
 use crate::table::item::Item;
-use crate::{Cancel, Context, Event, Handle, NoSuchProcess, Pid, Protocol};
+use crate::{Cancel, Event, Handle, NoSuchProcess, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Asks the process `pid` to end: it gets [`Event::Cancel`], with the `reason`, behind the
@@ -19,6 +21,14 @@ impl<P: Protocol> Handle<P> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }
 
+    /// The same, and says that the process is terminated at the `deadline`, which the caller sees to.
+    ///
+    /// # Errors
+    /// As [`cancel`](Self::cancel).
+    pub fn cancel_by(&self, pid: Pid, reason: &str, deadline: Instant) -> Result<(), NoSuchProcess> {
+        self.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))
+    }
+
     pub(crate) fn ask_to_end(&self, pid: Pid, cancel: Cancel) -> Result<(), NoSuchProcess> {
         let process = self.table().pin(pid).ok_or(NoSuchProcess { pid })?;
         let asked = process
@@ -28,15 +38,5 @@ impl<P: Protocol> Handle<P> {
         asked.map_err(|_| NoSuchProcess { pid })?;
         self.wake(process.slot(), Reason::Cancel);
         Ok(())
-    }
-}
-
-impl<P: Protocol> Context<'_, P> {
-    /// Asks a process to end. See [`Handle::cancel`].
-    ///
-    /// # Errors
-    /// As [`Handle::cancel`].
-    pub fn cancel(&self, pid: Pid, reason: &str) -> Result<(), NoSuchProcess> {
-        self.handle().cancel(pid, reason)
     }
 }

@@ -1,8 +1,6 @@
 //! What the processes are doing.
 
-use std::cmp::Reverse;
-
-use crate::table::body::Slot;
+use crate::table::Slot;
 use crate::{Context, Handle, Pid, ProcessInfo, Protocol};
 
 impl<P: Protocol> Handle<P> {
@@ -25,7 +23,6 @@ impl<P: Protocol> Handle<P> {
     fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
-        info.names = self.shared.names.of(pid.slot());
         self.count_latest(slot, &mut info);
         let journal = self.shared.journal.as_ref();
         info.details = journal
@@ -36,39 +33,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Of a mailbox that keeps the latest messages, how many there are.
     fn count_latest(&self, slot: &Slot<P>, info: &mut ProcessInfo) {
-        if let Some(place) = slot.mailbox.elsewhere() {
-            info.undelivered = Some(self.shared.latest.at(place).len() as u32);
+        if let Some(policy) = self.policy(slot) {
+            info.undelivered = Some(policy.undelivered() as u32);
         }
-    }
-
-    /// How many processes live, and the `most` of them that have the most to do: those with the
-    /// longest queues, and then those with the most commands under way.
-    pub(crate) fn busiest(&self, most: usize) -> (usize, Vec<ProcessInfo>) {
-        let (mut live, mut busiest) = (0, Vec::new());
-        let keep = |busiest: &mut Vec<ProcessInfo>| {
-            let mailbox = |info: &ProcessInfo| info.undelivered.unwrap_or_default() as usize;
-            busiest.sort_by_key(|info| {
-                Reverse((mailbox(info).max(info.queued.events), info.outstanding))
-            });
-            busiest.truncate(most);
-        };
-        for process in self.table().iter() {
-            live += 1;
-            let mut info = process.info();
-            self.count_latest(process.slot(), &mut info);
-            busiest.push(info);
-            if busiest.len() > 2 * most {
-                keep(&mut busiest);
-            }
-        }
-        keep(&mut busiest);
-        // One that has ended meanwhile is as it was.
-        for info in &mut busiest {
-            if let Some(now) = self.info(info.pid) {
-                *info = now;
-            }
-        }
-        (live, busiest)
     }
 }
 

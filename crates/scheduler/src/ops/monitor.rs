@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use filch_process_table::{Watch, WatchKind};
+use crate::table::{Watch, WatchKind, Watcher};
 
 use crate::ops::signal::Heard;
 use crate::table::item::{Item, Signal};
@@ -19,7 +19,7 @@ impl<P: Protocol> Handle<P> {
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let watch = Watch::new(WatchKind::Monitor, watcher, watched);
         self.attach(watched, &watch);
-        Monitor::new(watch)
+        Monitor(watch)
     }
 
     /// Links two processes: the end of one, if it is not [normal](ExitReason::is_normal), ends the
@@ -43,12 +43,12 @@ impl<P: Protocol> Handle<P> {
             self.attach(one, &watch);
             self.attach(other, &watch);
         }
-        Link::new(watch)
+        Link(watch)
     }
 
     /// Has the process `about` fire the watch at its end.
     pub(crate) fn attach(&self, about: Pid, watch: &Arc<Watch>) {
-        match self.signal(about, Signal::Attach(Arc::clone(watch))) {
+        match self.signal(about, Signal::Attach(Watcher::Process(Arc::clone(watch)))) {
             Ok(Heard::Surely) => {}
             // If its worker has found it all the same, it has been fired already.
             Ok(Heard::Perhaps) | Err(_) => self.fire(about, watch, &ExitReason::NoSuchProcess),
@@ -57,24 +57,37 @@ impl<P: Protocol> Handle<P> {
 
     /// The process `pid` is over: does what was left in its queue for that moment.
     pub(crate) fn tell_end(&self, item: Item<P>, pid: Pid, reason: &ExitReason) {
-        match item {
-            Item::Signal(Signal::Attach(watch)) => self.fire(pid, &watch, reason),
-            Item::Signal(Signal::AtEnd(call)) => call.run(reason),
-            Item::Signal(_) | Item::Event(_) => {}
+        if let Item::Signal(Signal::Attach(watcher)) = item {
+            self.tell(watcher, pid, reason);
+        }
+    }
+
+    pub(crate) fn tell(&self, watcher: Watcher, pid: Pid, reason: &ExitReason) {
+        match watcher {
+            Watcher::Process(watch) => self.fire(pid, &watch, reason),
+            Watcher::Call(call) => call.run(reason),
         }
     }
 
     /// The process `from` is over: tells the other end of the watch, if nobody has.
-    pub(crate) fn fire(&self, from: Pid, watch: &Arc<Watch>, reason: &ExitReason) {
+    fn fire(&self, from: Pid, watch: &Arc<Watch>, reason: &ExitReason) {
         if watch.fire() {
             let (watch, reason) = (Arc::clone(watch), reason.clone());
             let other = watch.other_than(from);
             let told = match watch.kind() {
                 WatchKind::Monitor => {
-                    Signal::Down(Box::new(Down::new(from, Monitor::new(watch), reason)))
+                    Signal::Down(Box::new(Down {
+                        pid: from,
+                        monitor: Monitor(watch),
+                        reason,
+                    }))
                 }
                 WatchKind::Link => {
-                    Signal::Exited(Box::new(Exited::new(from, Link::new(watch), reason)))
+                    Signal::Exited(Box::new(Exited {
+                        pid: from,
+                        link: Link(watch),
+                        reason,
+                    }))
                 }
             };
             // If that one has ended too, nobody is left to be told.

@@ -1,17 +1,9 @@
 //! Which calls of the user's code have not returned.
 
-use std::cmp::Reverse;
-
 use filch_processors::{Inside, RunningTask};
 
 use crate::api::running_call::CommandLabel;
-use crate::{CallKind, Dump, Handle, Pid, Protocol, RunningCall};
-
-/// Processes in a dump.
-const SHOWN: usize = 64;
-
-/// Processes with empty steps in a dump.
-const SHOWN_IN_VAIN: usize = 8;
+use crate::{CallKind, Handle, Pid, Protocol, RunningCall};
 
 impl<P: Protocol> Handle<P> {
     /// The calls of the user's code that are under way: on the workers, and on
@@ -22,40 +14,6 @@ impl<P: Protocol> Handle<P> {
         let tasks = self.shared.processors.running();
         running.extend(tasks.into_iter().map(|task| self.call_of(task)));
         running
-    }
-
-    /// What the workers, their threads and the threads of [`BlockingThreads`] are doing just now,
-    /// and the processes with the longest mailboxes, to be printed when something hangs.
-    /// [`list`](Self::list) says what all the other processes wait for. Looks at each process.
-    ///
-    /// [`BlockingThreads`]: crate::BlockingThreads
-    pub fn dump(&self) -> Dump {
-        let counters = self.shared.counters.iter();
-        let empty_steps = counters.map(|counters| counters.empty_steps.get()).sum();
-        let busy = match empty_steps {
-            0 => Vec::new(),
-            _ => self.busiest_in_vain(),
-        };
-        let workers = self.shared.processors.dump();
-        let processes = self.busiest(SHOWN);
-        Dump::new(
-            workers,
-            self.running_commands(),
-            processes,
-            (empty_steps, busy),
-        )
-    }
-
-    /// The processes that live and have taken the most empty steps, with these: a few.
-    fn busiest_in_vain(&self) -> Vec<(Pid, u32)> {
-        let infos = self.table().iter().map(|process| process.info());
-        let mut busy: Vec<_> = infos
-            .filter(|info| info.empty_steps > 0)
-            .map(|info| (info.pid, info.empty_steps))
-            .collect();
-        busy.sort_by_key(|&(_, steps)| Reverse(steps));
-        busy.truncate(SHOWN_IN_VAIN);
-        busy
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {

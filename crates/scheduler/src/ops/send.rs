@@ -1,14 +1,16 @@
 //! How events reach processes: push the event, wake the process, and enqueue it if it became Ready.
 
+use std::cell::Cell;
+
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
-use filch_process_table::{Excess, MailboxError};
-use filch_processors::Processors;
+use filch_processors::{Awaited, Processors};
 use filch_sync::panic::drop_contained;
 
-use crate::table::body::{Slot, Task};
+use crate::table::Slot;
+use crate::table::body::Task;
 use crate::table::item::Item;
-use crate::{Context, Event, Handle, Pid, Protocol, SendError, Undelivered};
+use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 /// What a wake-up met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,33 @@ impl<P: Protocol> Handle<P> {
         self.send_and(to, message, move |slot| self.enqueue(slot))
     }
 
+    /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the process
+    /// waits for a message, and a worker is idle, none is woken: the calling thread takes the step
+    /// that gets the message itself, on its own stack and beside its thread-local values, as in
+    /// [`execute`](Self::execute). Further steps are left to the workers, and so is a process with
+    /// [idle priority](crate::Submission::idle_priority), or on a
+    /// [thread of its own](crate::BoundThread).
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_as_guest(
+        &self,
+        to: Pid,
+        message: P::Message,
+        is_over: impl Fn() -> bool,
+    ) -> Result<(), SendError<P>> {
+        self.send_and(to, message, |slot| {
+            if slot.has_idle_priority() || slot.bound_to() != 0 {
+                return self.enqueue(slot);
+            }
+            let step = OneStep {
+                is_over,
+                is_taken: Cell::new(false),
+            };
+            self.shared.processors.run_awaited(Task::of(slot), &step);
+        })
+    }
+
     /// Sends it. If the process has become Ready by that, `run` has it run.
     #[inline]
     pub(crate) fn send_and(
@@ -53,7 +82,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         if slot.mailbox.is_limited() {
-            return self.send_limited(to, message, run, false);
+            return self.send_limited(to, message, run);
         }
         let item = Item::Event(Event::Message(message));
         match self.table().post(to, slot, item, Reason::Message) {
@@ -68,27 +97,38 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// As `send_and`, if the mailbox was found to be limited, or none. With a pin: the room that is
-    /// reserved must be in the mailbox of that process. A message that is one too many comes back
-    /// if the sender `waits` for room, whatever the mailbox says.
+    /// reserved must be in the mailbox of that process.
     #[cold]
-    pub(crate) fn send_limited(
+    fn send_limited(
         &self,
         to: Pid,
         message: P::Message,
         run: impl FnOnce(&Slot<P>),
-        waits: bool,
     ) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
-        if let Err(no_room) = slot.mailbox.reserve() {
-            let no_room = match no_room {
-                MailboxError::Full(limit, _) if waits => MailboxError::Full(limit, Excess::Refuse),
-                other => other,
-            };
-            return self.send_without_room(to, slot, message, no_room, run);
+        if slot.mailbox.is_closed() {
+            let over = slot.events.is_closed();
+            let reason = if over { Undelivered::NoSuchProcess } else { Undelivered::Future };
+            return Err(refused(to, reason, message));
         }
+        match self.policy(slot) {
+            Some(policy) => policy.send(&self.door(slot), message),
+            None => self.push_message(to, slot, message, run),
+        }
+    }
+
+    /// Puts a message into the queue of the process in that slot, on which the caller holds a pin. If
+    /// the process has become Ready by that, `run` has it run.
+    pub(crate) fn push_message(
+        &self,
+        to: Pid,
+        slot: &Slot<P>,
+        message: P::Message,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<(), SendError<P>> {
         match slot.events.push(Item::Event(Event::Message(message))) {
             Ok(()) => {
                 if self.table().wake(slot, Reason::Message) == Wake::Enqueue {
@@ -101,7 +141,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Whether the process, if it is one of this node's, has not ended.
-    pub(crate) fn takes_messages(&self, to: Pid) -> bool {
+    pub fn takes_messages(&self, to: Pid) -> bool {
         let slot = self.table().find(to);
         slot.map_or(to.node() != self.table().node(), |slot| {
             !slot.events.is_closed()
@@ -170,13 +210,20 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-impl<P: Protocol> Context<'_, P> {
-    /// Sends a message, also to itself: it arrives at a later step. See [`Handle::send`].
-    ///
-    /// # Errors
-    /// As [`Handle::send`].
-    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
-        self.handle().send(to, message)
+/// The step that gets a message, and no other: in it the process may pass on what its sender waits
+/// for, and its next step may then wait for what the sender does with that.
+struct OneStep<F> {
+    is_over: F,
+    is_taken: Cell<bool>,
+}
+
+impl<T, F: Fn() -> bool> Awaited<T> for OneStep<F> {
+    fn is_over(&self) -> bool {
+        (self.is_over)()
+    }
+
+    fn is(&self, _: &T) -> bool {
+        !self.is_taken.replace(true)
     }
 }
 

@@ -5,7 +5,7 @@ use filch_process_state::Reason;
 
 use crate::ops::send::Woken;
 use crate::table::item::{Item, Signal};
-use crate::{Context, Handle, NoSuchProcess, Pid, Protocol};
+use crate::{Handle, NoSuchProcess, Pid, Protocol};
 
 /// What becomes of a signal that a queue has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +72,5 @@ impl<P: Protocol> Handle<P> {
         } else {
             Ok(Heard::Surely)
         }
-    }
-}
-
-impl<P: Protocol> Context<'_, P> {
-    /// Ends a process, perhaps this one. See [`Handle::terminate`].
-    ///
-    /// # Errors
-    /// As [`Handle::terminate`].
-    pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
-        self.handle().terminate(pid)
     }
 }

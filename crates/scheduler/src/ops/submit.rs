@@ -1,23 +1,23 @@
 //! How a process comes to life.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use filch_process_table::{Closed, Pid, Refusal, Watch, WatchKind};
+use crate::table::{Closed, Pid, Refusal, Watch, WatchKind, Watcher};
 use filch_sync::panic::catch_panic;
 
 use crate::api::life_cycle;
 use crate::api::pinned::Pinned;
-use crate::api::submission::{Options, Start};
-use crate::api::ties::{Deadline, Ties};
+use crate::api::submission::Options;
+use crate::api::ties::Ties;
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
+use crate::table::Slot;
+use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::worker::start::{init, type_name};
 use crate::{
-    Cancel, Context, ExitReason, HandedBack, Handle, HookError, InitError, Process, ProcessHandle,
-    Protocol, RegisterError, Submission,
+    Cancel, Context, ExitReason, HandedBack, Handle, HookError, InitError, NotAdmitted, Process,
+    ProcessHandle, Protocol, Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -54,7 +54,10 @@ impl<P: Protocol> Handle<P> {
                 self.begin(&place, process, init, &options, None)?;
                 Ok(ProcessHandle::new(place))
             }
-            Err(refusal) => Err(hand_back(refusal, Box::new(process), input)),
+            Err(refusal) => Err(SubmitError::NotAdmitted(
+                refusal.into(),
+                Refused::new(Box::new(process), input),
+            )),
         }
     }
 
@@ -74,14 +77,14 @@ impl<P: Protocol> Handle<P> {
 
     /// A place for one more process, with the pin of its handle.
     #[inline]
-    pub(crate) fn admit(&self, options: &Options) -> Result<Pinned<P>, Refusal> {
+    pub(crate) fn admit(&self, options: &Options<P>) -> Result<Pinned<P>, Refusal> {
         let slot = self.occupy(options)?;
         // SAFETY: the slot is of this scheduler's table, and this is the second of the two pins.
         Ok(unsafe { Pinned::new(NonNull::from(slot)) })
     }
 
-    /// See [`Table::occupy`](filch_process_table::Table::occupy).
-    fn occupy(&self, options: &Options) -> Result<&Slot<P>, Refusal> {
+    /// See [`Table::occupy`](crate::table::Table::occupy).
+    fn occupy(&self, options: &Options<P>) -> Result<&Slot<P>, Refusal> {
         let processors = &self.shared.processors;
         self.shared.admission.enter(processors.current())?;
         let room = processors.reserve_room(options.placement.idle_priority);
@@ -98,7 +101,7 @@ impl<P: Protocol> Handle<P> {
         place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options,
+        options: &Options<P>,
         ties: Option<&Ties<'_, P>>,
     ) -> Result<(), SubmitError<P>> {
         self.make_ready(place, process, init, options, ties)?;
@@ -112,7 +115,7 @@ impl<P: Protocol> Handle<P> {
         place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options,
+        options: &Options<P>,
         ties: Option<&Ties<'_, P>>,
     ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
@@ -166,24 +169,11 @@ impl<P: Protocol> Handle<P> {
     fn tie(&self, pid: Pid, body: &mut Body<P>, ties: &Ties<'_, P>) {
         for &(kind, other) in &ties.watches {
             let watch = Watch::new(kind, other, pid);
-            body.cold().watches.push(Arc::clone(&watch));
+            body.cold().watchers.push(Watcher::Process(Arc::clone(&watch)));
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }
         }
-        if let Some(Deadline { at, timers }) = &ties.deadline {
-            timers.terminate_at(*at, self, pid);
-        }
-    }
-
-    /// Gives the name to what is about to be submitted; or takes its place away again.
-    ///
-    /// # Errors
-    /// The name is taken.
-    #[cold]
-    pub(crate) fn name_place(&self, place: &Pinned<P>, name: &str) -> Result<(), RegisterError> {
-        let named = self.register(name, place.pid());
-        named.inspect_err(|error| self.vacate(place, &ExitReason::not_started(error)))
     }
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
@@ -215,7 +205,7 @@ impl<P: Protocol> Handle<P> {
         // A sender that has learnt the PID from `init` is refused from here on.
         // SAFETY: made Running just now, and it ends here, once, with its pin.
         let closed = unsafe { Closed::begin(self.table(), slot) };
-        self.drop_latest(slot);
+        self.close_mailbox(slot);
         let completed = closed.complete(|item| {
             self.tell_end(item, pid, reason);
         });
@@ -228,68 +218,17 @@ impl<P: Protocol> Submission<'_, P> {
     /// Submits it. See [`Handle::submit`].
     ///
     /// # Errors
-    /// As [`Handle::submit`]; and [`SubmitError::Name`], if the [name](Self::name) is taken, or
-    /// [`SubmitError::DeadlinePassed`].
-    pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let Self {
-            handle,
-            start,
-            mut options,
-            ties,
-        } = self;
-        let Start {
-            process,
-            method,
-            input,
-        } = start;
-        if ties.is_over() {
-            let refused = Refused::new(process.into_boxed(), input);
-            return Err(SubmitError::DeadlinePassed(refused));
-        }
-        let place = match handle.admit_with(&mut options) {
-            Ok(place) => place,
-            Err(refusal) => return Err(hand_back(refusal, process.into_boxed(), input)),
-        };
-        if let Some(name) = ties.name
-            && let Err(error) = handle.name_place(&place, name)
-        {
-            let refused = Refused::new(process.into_boxed(), input);
-            return Err(SubmitError::Name { error, refused });
-        }
-        let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
-            init(process, context, method, input)
-        };
-        handle.begin(&place, process, init, &options, Some(&ties))?;
-        Ok(ProcessHandle::new(place))
-    }
-}
-
-impl<P: Protocol> Context<'_, P> {
-    /// Submits a process. See [`Handle::submit`].
-    ///
-    /// # Errors
     /// As [`Handle::submit`].
-    pub fn submit(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.handle().submit(process, method, input)
-    }
-}
-
-/// The error for the submitter of a process that was not admitted.
-pub(crate) fn hand_back<P: Protocol>(
-    refusal: Refusal,
-    process: Box<dyn Process<P>>,
-    input: P::Input,
-) -> SubmitError<P> {
-    let refused = Refused::new(process, input);
-    match refusal {
-        Refusal::Closed => SubmitError::ShutDown(refused),
-        Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
-        Refusal::NoMemory => SubmitError::NoMemory(refused),
+    pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        match self.admit() {
+            Ok((place, start)) => {
+                place.start(start.process, Some((start.method, start.input)))
+            }
+            Err((error, start)) => {
+                let refused = Refused::new(start.process.into_boxed(), start.input);
+                Err(SubmitError::NotAdmitted(error, refused))
+            }
+        }
     }
 }
 
@@ -302,7 +241,8 @@ pub struct Refused<P: Protocol> {
 }
 
 impl<P: Protocol> Refused<P> {
-    pub(crate) fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
+    /// For errors of crates above.
+    pub fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
         let process = HandedBack::new(process);
         Self { process, input }
     }
@@ -313,26 +253,8 @@ crate::protocol::debug_fields!(Refused<P>, "Refused");
 /// Why a process was not submitted. Unless its `init` or a hook refused, it comes back.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
-    /// The scheduler is shutting down, or has.
-    ShutDown(Refused<P>),
-    /// As many processes live as the scheduler was built to admit.
-    LimitReached {
-        /// The limit.
-        limit: NonZeroUsize,
-        /// What was not submitted.
-        refused: Refused<P>,
-    },
-    /// There is no memory for one more process.
-    NoMemory(Refused<P>),
-    /// The [name](crate::Submission::name) that it was to get is taken.
-    Name {
-        /// Which name, and which process has it.
-        error: RegisterError,
-        /// What was not submitted.
-        refused: Refused<P>,
-    },
-    /// The [deadline](crate::Submission::deadline) that it was to get has passed.
-    DeadlinePassed(Refused<P>),
+    /// There is no place for it.
+    NotAdmitted(NotAdmitted, Refused<P>),
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
@@ -342,17 +264,7 @@ pub enum SubmitError<P: Protocol> {
 impl<P: Protocol> fmt::Display for SubmitError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ShutDown(_) => {
-                f.write_str("the scheduler is shutting down and takes no more processes")
-            }
-            Self::LimitReached { limit, .. } => write!(
-                f,
-                "the limit of {limit} live processes is reached: wait until one ends, or build the \
-                 scheduler with a higher limit"
-            ),
-            Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
-            Self::Name { error, .. } => error.fmt(f),
-            Self::DeadlinePassed(_) => f.write_str("the deadline of the process has passed"),
+            Self::NotAdmitted(error, _) => error.fmt(f),
             Self::Init(error) => error.fmt(f),
             Self::Hook(error) => error.fmt(f),
         }
@@ -361,7 +273,7 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
 
 error_by_display!(
     SubmitError<P: Protocol>,
-    Self::Name { error, .. } => error,
+    Self::NotAdmitted(error, _) => error,
     Self::Init(error) => error,
     Self::Hook(error) => error,
 );

@@ -1,13 +1,11 @@
 //! Calls that block: in a step, and on threads made for them.
 
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 
-use filch_blocking::{BlockingPool, Calls};
+use filch_blocking::Calls;
 
 use crate::api::running_call::CommandLabel;
-use crate::{Completion, Context, Handle, Protocol};
+use crate::{Completion, Handle, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
@@ -23,85 +21,20 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-impl<P: Protocol> Context<'_, P> {
-    /// Runs `call`, which may block. See [`Handle::blocking`].
-    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
-        self.handle().blocking(call)
-    }
-}
-
-/// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
-/// closure and the completion and returns at once.
-///
-/// Work whose process has ended meanwhile is dropped instead of run. Dropping the last clone drops
-/// the work that has not begun, whose commands complete as
-/// [abandoned](crate::CommandError::Abandoned), and waits for nothing:
-/// [`shutdown`](crate::Scheduler::shutdown) waits for the work that has begun, and reports what
-/// does not return. A process whose command must not outlast it interrupts the command in its
-/// [`close`](crate::Process::close): see the example `sockets` of this crate. Clones share the
-/// threads.
-#[derive(Debug, Clone)]
-pub struct BlockingThreads(Arc<BlockingPool>);
-
-impl BlockingThreads {
-    /// At most `limit` threads; none is started before there is work.
-    pub fn new(limit: NonZeroUsize) -> Self {
-        Self(Arc::new(BlockingPool::new(limit)))
-    }
-
-    /// Runs `work` on one of the threads, and completes the command with what it returns, or with
-    /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very
-    /// first thread, `work` runs here.
-    ///
-    /// While it runs, [`Handle::dump`] and [`Handle::running`] show it.
-    pub fn run<P: Protocol>(
-        &self,
-        completion: Completion<P>,
-        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
-    ) {
-        self.enqueue(None, completion, work);
-    }
-
-    /// As [`run`](Self::run), with a label for people: which file, which peer.
-    pub fn run_labelled<P: Protocol>(
-        &self,
-        label: impl Into<Cow<'static, str>>,
-        completion: Completion<P>,
-        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
-    ) {
-        self.enqueue(Some(label.into()), completion, work);
-    }
-
-    fn enqueue<P: Protocol>(
-        &self,
-        label: Option<Cow<'static, str>>,
-        completion: Completion<P>,
-        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
-    ) {
-        self.0.run(move || {
-            let calls = &completion.handle().shared.calls;
-            let (process, tag) = (completion.pid(), completion.tag());
-            // Listed before it asks whether the process lives: a shutdown that has seen it end, and
-            // then no call, knows that none begins.
-            let call = Calls::begin(
-                calls,
-                CommandLabel {
-                    process,
-                    tag,
-                    label,
-                },
-            );
-            if completion.is_wanted() {
-                completion.answer_by(work);
-            } else {
-                drop((completion, work));
-            }
-            drop(call);
-        });
-    }
-
-    /// How many threads there are just now.
-    pub fn threads(&self) -> usize {
-        self.0.threads()
+impl<P: Protocol> Completion<P> {
+    /// Lists what does the command on the calling thread, until the result is dropped: a shutdown waits
+    /// for it, and reports show it, with that label. To be called before it is asked whether the command
+    /// [is wanted](Self::is_wanted): a shutdown that has seen the process end, and then no call, knows
+    /// that none begins.
+    pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
+        let (process, tag) = (self.pid(), self.tag());
+        Calls::begin(
+            &self.handle().shared.calls,
+            CommandLabel {
+                process,
+                tag,
+                label,
+            },
+        )
     }
 }

@@ -2,15 +2,10 @@
 
 pub(crate) mod blocking;
 pub(crate) mod bound_thread;
-pub(crate) mod completion_ext;
-pub mod dynamic;
-pub(crate) mod groups;
-pub(crate) mod names;
 pub(crate) mod nodes;
 #[cfg(not(loom))] // whose `Arc` cannot forget what tasks are
 pub(crate) mod pool;
 pub(crate) mod service_threads;
 pub(crate) mod standstill;
 pub mod testing;
-pub mod timers;
 pub(crate) mod watchdog;

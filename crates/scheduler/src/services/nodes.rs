@@ -1,11 +1,9 @@
 //! Messages to processes on other nodes. How they travel is a [`Receiver`]'s concern.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use filch_sync::panic::drop_all_contained;
+use filch_sync::panic::drop_contained;
 
-use crate::protocol::error_by_display;
 use crate::{Handle, Node, Pid, Protocol, Receiver, SendError, Undelivered};
 
 impl<P: Protocol> Receiver<P> for Handle<P> {
@@ -32,50 +30,41 @@ impl<P: Protocol> Handle<P> {
         self.table().node()
     }
 
-    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
-    /// it. A receiver for the scheduler's own node is never asked. The scheduler lets go of its
-    /// receivers when it is shut down, so that two schedulers may have each other's handles.
-    ///
-    /// # Errors
-    /// [`ConnectError`], with the receiver, from the shutdown on.
-    pub fn connect<R: Receiver<P>>(
-        &self,
-        node: Node,
-        receiver: R,
-    ) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>> {
-        match &mut *self.shared.routes.write() {
-            Some(routes) => Ok(routes.insert(node, Arc::new(receiver))),
-            None => Err(ConnectError { node, receiver }),
-        }
+    /// What takes the messages for processes on other nodes, if anything does.
+    pub fn receiver(&self) -> Option<Arc<dyn Receiver<P>>> {
+        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = elsewhere.read().unwrap_or_else(PoisonError::into_inner);
+        elsewhere.clone()?
     }
 
-    /// From now on messages for processes on `node` are refused. Returns the receiver that took
-    /// them until now; a message that is being sent just now may still reach it.
-    pub fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
-        self.shared.routes.write().as_mut()?.remove(&node)
+    /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and returns
+    /// what does. The scheduler lets go of it when it is shut down, so that two schedulers may have each
+    /// other's handles. `None` from then on.
+    pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
+        let elsewhere = &self.shared.elsewhere;
+        let mut elsewhere = elsewhere.write().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
     }
 
-    /// Lets go of all receivers, and takes no more.
+    /// Lets go of the receiver, and takes no other.
     pub(crate) fn disconnect_all(&self) {
-        // A separate statement, to let go of the lock: their destructors are user code.
-        let all = self.shared.routes.write().take();
-        drop_all_contained(all.into_iter().flatten());
+        let elsewhere = &self.shared.elsewhere;
+        // A separate statement, to let go of the lock: its destructor is user code.
+        let receiver = elsewhere.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop_contained(receiver);
     }
 
-    /// Whether it has let go of all receivers, for ever.
-    pub(crate) fn is_cut_off(&self) -> bool {
-        self.shared.routes.read().is_none()
+    /// Whether it has let go of its receiver, for ever.
+    pub fn is_cut_off(&self) -> bool {
+        let elsewhere = &self.shared.elsewhere;
+        elsewhere.read().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
-    /// Hands a message for another node to the receiver that is connected for it.
+    /// Hands a message for another node to the receiver.
     #[cold]
     #[inline(never)]
     pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
-        let routes = self.shared.routes.read();
-        let receiver = routes.as_ref().and_then(|routes| routes.get(&to.node()));
-        let receiver = receiver.cloned();
-        drop(routes);
-        match receiver {
+        match self.receiver() {
             Some(receiver) => receiver.receive(to, message),
             None => Err(SendError {
                 to,
@@ -85,25 +74,3 @@ impl<P: Protocol> Handle<P> {
         }
     }
 }
-
-/// Nothing is connected to a scheduler that is shut down, as it would never let go of it. The
-/// receiver comes back.
-pub struct ConnectError<R> {
-    /// The node that it would have taken messages for.
-    pub node: Node,
-    /// The receiver.
-    pub receiver: R,
-}
-
-impl<R> fmt::Display for ConnectError<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let node = self.node.0;
-        write!(
-            f,
-            "the scheduler is shut down, and connected to no node any more, so not to node {node} \
-             either"
-        )
-    }
-}
-
-error_by_display!(ConnectError<R>);

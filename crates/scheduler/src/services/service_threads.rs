@@ -10,7 +10,7 @@
 //! drops a handler or hooks, which belongs to no pool any more.
 
 /// Whether the calling thread is a timers', a blocking pool's, or a worker of any scheduler.
-pub(crate) fn is_ours() -> bool {
+pub fn is_ours() -> bool {
     filch_blocking::is_blocking_thread()
         || filch_timers::is_timer_thread()
         || filch_processors::is_machine()

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use filch_process_table::{PendingFuture, PendingTimers};
+use crate::table::{PendingFuture, PendingTimers};
 use filch_processors::NeverQuiescent;
 use filch_sync::lock;
 use filch_timers::pending_for;

@@ -3,20 +3,10 @@
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use filch_process_table::{InlineBox, MailboxLimit, WatchList};
+use crate::table::{InlineBox, Slot, Watchers};
 
-use crate::api::end_call::EndCalls;
-use crate::api::process_error::Exit;
 use crate::table::backlog::Backlog;
-use crate::table::item::Item;
-use crate::table::late::LateSenders;
 use crate::{Process, Protocol};
-
-/// The process table of a scheduler.
-pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;
-
-/// One of its slots.
-pub(crate) type Slot<P> = filch_process_table::Slot<Body<P>, Item<P>, Exit<P>>;
 
 /// A process that the scheduler has: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
@@ -63,12 +53,8 @@ pub(crate) struct ColdState<P: Protocol> {
     pub(crate) since: Option<Instant>,
     /// The step that it takes, or took last, if that is timed.
     pub(crate) timed: Option<TimedStep>,
-    /// Which processes are told of its end.
-    pub(crate) watches: WatchList,
-    /// What else is called then.
-    pub(crate) end_calls: EndCalls,
-    /// Those who wait for room for a message of theirs.
-    pub(crate) late: LateSenders<P>,
+    /// What is told of its end.
+    pub(crate) watchers: Watchers,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -80,13 +66,6 @@ pub(crate) struct TimedStep {
 }
 
 impl<P: Protocol> Body<P> {
-    /// Tells the senders whose messages the process has been given, or have room by now.
-    pub(crate) fn tell_late(&mut self, mailbox: &MailboxLimit) {
-        if let Some(cold) = &mut self.cold {
-            cold.late.tell(mailbox);
-        }
-    }
-
     pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
@@ -95,9 +74,7 @@ impl<P: Protocol> Body<P> {
                 behind: false,
                 since: None,
                 timed: None,
-                watches: WatchList::default(),
-                end_calls: EndCalls::default(),
-                late: LateSenders::new(),
+                watchers: Watchers::default(),
             })
         })
     }

@@ -1,19 +1,18 @@
 //! What a process's queue holds: events for the process, and signals for the worker that has it.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::Reason;
-use filch_process_table::Watch;
+use crate::table::Watcher;
 
-use crate::api::end_call::PendingCall;
+use crate::api::policy::MailboxPolicy;
 use crate::api::step_output::Successor;
-use crate::table::late::Late;
-use crate::table::latest::Latest;
 use crate::{Down, Event, Exited, Protocol};
 
 /// What a process's queue holds.
-pub(crate) enum Item<P: Protocol> {
+pub enum Item<P: Protocol> {
     /// For the process.
     Event(Event<P>),
     /// For the worker that drains the queue. The process does not see it, and takes no step for it.
@@ -22,22 +21,18 @@ pub(crate) enum Item<P: Protocol> {
 
 /// What a worker does with a process between two steps.
 pub(crate) enum Signal<P: Protocol> {
-    /// Has the end of the process fire this watch.
-    Attach(Arc<Watch>),
+    /// Has this told of the end of the process.
+    Attach(Watcher),
     /// A process that it monitors is over.
     Down(Box<Down>),
     /// A process that it is linked to is over.
     Exited(Box<Exited>),
     /// Replaces it by a new version.
     Upgrade(Box<Successor<P>>),
-    /// Calls this at its end.
-    AtEnd(PendingCall),
-    /// Ends it: its mailbox, with that limit, was full.
-    Full(usize),
-    /// Takes this message for it, whose sender waits.
-    Late(Box<Late<P>>),
-    /// Takes these messages for it.
-    Latest(Arc<Latest<P>>),
+    /// Ends it with this error.
+    Fail(Box<dyn Error + Send + Sync>),
+    /// Takes the messages that this has kept for it.
+    Fetch(Arc<dyn MailboxPolicy<P>>),
 }
 
 impl<P: Protocol> Signal<P> {
@@ -46,8 +41,8 @@ impl<P: Protocol> Signal<P> {
     /// that somebody waits for.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) | Self::Down(_) | Self::Latest(_) => Reason::Message,
-            Self::Exited(_) | Self::Upgrade(_) | Self::Full(_) | Self::Late(_) => Reason::Cancel,
+            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => Reason::Message,
+            Self::Exited(_) | Self::Upgrade(_) | Self::Fail(_) => Reason::Cancel,
         }
     }
 
@@ -55,11 +50,9 @@ impl<P: Protocol> Signal<P> {
     /// it.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::Attach(_) | Self::AtEnd(_) | Self::Down(_) | Self::Late(_) | Self::Latest(_) => {
-                false
-            }
+            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => false,
             Self::Exited(exited) => !exited.reason.is_normal(),
-            Self::Upgrade(_) | Self::Full(_) => true,
+            Self::Upgrade(_) | Self::Fail(_) => true,
         }
     }
 }
@@ -70,10 +63,8 @@ impl<P: Protocol> fmt::Debug for Item<P> {
             Self::Event(event) => event.fmt(f),
             Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
             Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
-            Self::Signal(Signal::AtEnd(_)) => f.write_str("AtEnd"),
-            Self::Signal(Signal::Full(limit)) => write!(f, "Full({limit})"),
-            Self::Signal(Signal::Late(_)) => f.write_str("Late"),
-            Self::Signal(Signal::Latest(_)) => f.write_str("Latest"),
+            Self::Signal(Signal::Fail(error)) => write!(f, "Fail({error})"),
+            Self::Signal(Signal::Fetch(_)) => f.write_str("Fetch"),
             Self::Signal(Signal::Down(down)) => down.fmt(f),
             Self::Signal(Signal::Exited(exited)) => exited.fmt(f),
         }
@@ -85,7 +76,7 @@ mod tests {
     use super::{Item, Signal};
     use crate::api::event::Event;
     use crate::protocol::Protocol;
-    use crate::table::body::Slot;
+    use crate::table::Slot;
 
     enum Small {}
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use crate::Protocol;
 use crate::table::backlog::Backlog;
-use crate::table::body::{Body, Slot, TimedStep, Waits};
+use crate::table::Slot;
+use crate::table::body::{Body, TimedStep, Waits};
 
 /// What a process with a backlog gets before others run.
 #[derive(Debug)]
@@ -218,7 +219,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
     if cold.behind && cold.backlog.is_empty() && slot.events.is_empty() {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
-        if cold.watches.is_empty() && cold.end_calls.is_empty() && cold.late.is_empty() {
+        if cold.watchers.is_empty() {
             body.cold = None;
         } else {
             (cold.backlog, cold.behind, cold.since) = (Backlog::new(), false, None);

@@ -6,18 +6,19 @@
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
-use filch_process_table::Urgent;
+use crate::table::Urgent;
 use filch_processors::{BoundId, Processors, Runner};
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
-use crate::api::outstanding::Outstanding;
+use crate::api::outstanding::OpenCommand;
 use crate::api::pinned::Held;
 use crate::api::step_output::{Over, Status};
 use crate::table::backlog::EventList;
-use crate::table::body::{Body, Slot, Task, Waits};
+use crate::table::Slot;
+use crate::table::body::{Body, Task, Waits};
 use crate::worker::budget::{Budget, UNSAMPLED};
 use crate::worker::end::end;
 use crate::worker::inbox::{Inbox, WaitEnds, put_back};
@@ -26,7 +27,7 @@ use crate::worker::scratch::Scratch;
 #[cfg(feature = "tracing")]
 use crate::worker::span::enter_step;
 use crate::worker::start::take_over;
-use crate::{CommandHandler, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput};
+use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -148,7 +149,6 @@ impl<P: Protocol> Driver<P> {
             if more {
                 body.cold().more = true;
             }
-            body.tell_late(&slot.mailbox);
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(let_go_backlogged(slot, body.waits, backlogged));
@@ -163,7 +163,6 @@ impl<P: Protocol> Driver<P> {
         let events = &mut scratch.events;
         self.count(slot, body, events, wait_ends, scratch.worker);
         if more || body.cold.is_some() {
-            body.tell_late(&slot.mailbox);
             self.budget.begin_step(body, events.len(), more);
         }
         body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
@@ -196,7 +195,6 @@ impl<P: Protocol> Driver<P> {
         let (events, sample) = (&mut scratch.events, &mut scratch.sample);
         let first = WaitEnds::take_first(body.waits, events, sample);
         self.count(slot, body, sample, first, scratch.worker);
-        body.tell_late(&slot.mailbox);
         let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
         // What is left of them goes with the process.
         body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
@@ -254,11 +252,8 @@ impl<P: Protocol> Driver<P> {
                 .drain_up_to(room, |item| inbox.sort(item, body, events))
         };
         if more {
-            // Where senders wait, each is taken that does: see `MailboxLimit::admits`.
-            let has_late = slot.mailbox.counts() && slot.mailbox.is_exceeded();
-            let all = has_urgent_signal || has_late;
-            if all || !inbox.wait_ends.end(body.waits, events) {
-                more = self.look_ahead(slot, body, &mut inbox, events, all);
+            if has_urgent_signal || !inbox.wait_ends.end(body.waits, events) {
+                more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
             }
         }
         (inbox, more)
@@ -294,13 +289,8 @@ impl<P: Protocol> Driver<P> {
         wait_ends: WaitEnds,
         worker: usize,
     ) {
-        if slot.mailbox.counts() && !body.reads_later {
-            let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
-            let messages = events.iter().filter(is_message).count();
-            if messages > 0 {
-                // Senders who wait are told behind this.
-                let _ = slot.mailbox.deliver(messages as u32);
-            }
+        if slot.mailbox.is_limited() && !body.reads_later {
+            self.handle.count_delivered(slot, events);
         }
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);
@@ -370,12 +360,12 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Counts the calls that a step has made, and has its commands done.
+    /// Counts the commands that a step has opened, and has the others done.
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
-        let calls = output.take_made();
-        if calls > 0 {
-            slot.awaited.ask(calls);
-            self.handle.counters().commands.add(calls.into());
+        let opened = output.drain_opened().len();
+        if opened > 0 {
+            slot.awaited.ask(opened as u32);
+            self.handle.counters().commands.add(opened as u64);
         }
         if output.has_commands() {
             self.dispatch(slot, context, output);
@@ -390,7 +380,7 @@ impl<P: Protocol> Driver<P> {
         for (tag, command) in output.drain_commands() {
             slot.awaited.ask(1);
             self.handle.counters().commands.add(1);
-            let outstanding = Outstanding::new(context.pin(), tag);
+            let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);
         }
     }

@@ -1,11 +1,11 @@
 //! The end of a process: in one order, whatever of the user's code panics on the way.
 
-use filch_process_table::{Closed, ExitReason};
+use crate::table::{Closed, ExitReason, Watchers};
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::life_cycle;
 use crate::api::pinned::Held;
-use crate::table::body::Slot;
+use crate::table::Slot;
 use crate::worker::scratch::Scratch;
 use crate::{Context, Handle, ProcessError, Protocol};
 
@@ -35,7 +35,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     }
     let told = cold.map(|cold| {
         drop_all_contained(cold.backlog.into_events());
-        (cold.watches, cold.end_calls)
+        cold.watchers
     });
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
@@ -53,13 +53,10 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = Context::new(handle, unsafe { Held::new(slot) });
-    handle.drop_latest(slot);
+    handle.close_mailbox(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
-    if let Some((watches, calls)) = told {
-        for watch in watches {
-            handle.fire(pid, &watch, &reason);
-        }
-        calls.run(&reason);
+    for watcher in told.into_iter().flat_map(Watchers::into_iter) {
+        handle.tell(watcher, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(journal) = &handle.shared.journal {

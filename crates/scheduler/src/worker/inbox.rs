@@ -1,7 +1,7 @@
 //! What a worker finds in a process's queue before a step: events for the process, and signals for
 //! itself.
 
-use filch_sync::panic::drop_all_contained;
+use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::step_output::Successor;
 use crate::table::backlog::EventList;
@@ -122,30 +122,25 @@ impl<P: Protocol> Inbox<P> {
     ) {
         match signal {
             Signal::Upgrade(successor) => self.pending().successors.push(successor),
-            Signal::Attach(watch) => body.cold().watches.push(watch),
-            Signal::AtEnd(call) => body.cold().end_calls.push(call),
+            Signal::Attach(watcher) => body.cold().watchers.push(watcher),
             Signal::Down(down) => {
-                if !down.monitor.watch().is_cancelled() {
+                if !down.monitor.0.is_cancelled() {
                     put(body, Event::Down(down));
                 }
             }
-            Signal::Exited(exited) if exited.link.watch().is_cancelled() => {}
+            Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
             Signal::Exited(exited) if body.trap_exits => put(body, Event::Exited(exited)),
             Signal::Exited(exited) if exited.reason.is_normal() => {}
             Signal::Exited(exited) => {
                 self.pending().end.get_or_insert((*exited).into());
             }
-            Signal::Full(limit) => {
-                let full = ProcessError::MailboxFull { limit };
-                self.pending().end.get_or_insert(full);
+            Signal::Fail(error) => {
+                let failed = ProcessError::FunctionFailed(error);
+                self.pending().end.get_or_insert(failed);
             }
-            Signal::Late(late) => {
-                let (message, sender) = late.take();
-                body.cold().late.push(sender);
-                put(body, Event::Message(message));
-            }
-            Signal::Latest(latest) => {
-                let messages = latest.take().into_iter().map(Event::Message);
+            Signal::Fetch(policy) => {
+                let messages = catch_panic(|| policy.fetch()).unwrap_or_default();
+                let messages = messages.into_iter().map(Event::Message);
                 messages.for_each(|message| put(body, message));
             }
         }

@@ -3,7 +3,8 @@
 use filch_process_state::LetGo;
 
 use crate::Protocol;
-use crate::table::body::{Slot, Waits};
+use crate::table::Slot;
+use crate::table::body::Waits;
 use crate::worker::budget::Backlogged;
 
 /// What became of a process that was let go.

@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
-use filch_process_table::Batch;
+use filch_slab::Batch;
 
 use crate::api::owned::Owned;
 use crate::table::backlog::EventList;

@@ -1,15 +1,14 @@
 //! What becomes of a message for which a mailbox has no room.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::{Context, Poll, Waker};
 
-use filch_scheduler::{
-    Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
-    WhenFull,
-};
+use filch_scheduler::{Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered};
 
 use crate::common::{Command, Test, scheduler, scripted};
 
@@ -156,8 +155,11 @@ fn the_process_ends() {
     let Err(JoinError::Process(error)) = held.process.join() else {
         panic!("its mailbox was full")
     };
-    assert!(error.to_string().contains("holds 1 messages"), "{error}");
-    assert!(matches!(error, ProcessError::MailboxFull { limit: 1 }));
+    let ProcessError::FunctionFailed(error) = error else {
+        panic!("{error}");
+    };
+    assert!(error.to_string().contains("full (1 messages)"), "{error}");
+    assert!(error.is::<MailboxFull>());
     assert_eq!(held.steps.iter().count(), 0, "that step was its last one");
     let gone = scheduler.send(pid, (0, 3)).unwrap_err();
     assert_eq!(gone.reason, Undelivered::NoSuchProcess);

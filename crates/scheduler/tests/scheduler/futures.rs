@@ -1,5 +1,7 @@
 //! Futures as processes.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use filch_scheduler::{JoinError, JoinHandle, Pid, ProcessError, Scheduler, SpawnError};
+use filch_scheduler::{JoinError, Pid, ProcessError, Scheduler};
 
 use crate::common::{Test, scheduler};
 
@@ -160,7 +162,7 @@ fn refused_futures_come_back() {
         .build()
         .unwrap();
     let first = scheduler.spawn(pending::<()>()).unwrap();
-    let Err(SpawnError::LimitReached { limit, future }) = scheduler.spawn(ready(4)) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(limit), future)) = scheduler.spawn(ready(4)) else {
         panic!("there is room for one")
     };
     assert_eq!((limit.get(), future.into_inner().into_inner()), (1, 4));
@@ -170,7 +172,7 @@ fn refused_futures_come_back() {
 
     let handle = scheduler.handle();
     drop(scheduler);
-    let Err(SpawnError::ShutDown(future)) = handle.spawn(ready(4)) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, future)) = handle.spawn(ready(4)) else {
         panic!("nobody would run it")
     };
     assert_eq!(future.into_inner().into_inner(), 4);

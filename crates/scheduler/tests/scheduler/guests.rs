@@ -1,10 +1,12 @@
 //! Threads that wait for a process, and take its steps themselves while a worker is idle.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use filch_scheduler::{CallKind, Event, ExecuteError, Handle, Scheduler, SubmitError};
+use filch_scheduler::{CallKind, Event, Handle, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, handle, scheduler, scripted, waiting};
 
@@ -210,7 +212,7 @@ fn a_shutdown_beside_a_guest() {
     let shutdown = thread::spawn(move || scheduler.shutdown(Duration::MAX).unwrap());
     // It refuses once it has begun.
     let is_refused = || handle.submit(waiting(), "fail", 0);
-    while !matches!(is_refused(), Err(SubmitError::ShutDown(_))) {
+    while !matches!(is_refused(), Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _))) {
         thread::yield_now();
     }
     go_on.send(()).unwrap();

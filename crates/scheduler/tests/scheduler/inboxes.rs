@@ -1,14 +1,14 @@
 //! Processes that are async functions, with an inbox.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
-use filch_scheduler::{
-    Activity, Event, ExitReason, JoinError, ProcessError, SpawnError, Undelivered,
-};
+use filch_scheduler::{Activity, Event, ExitReason, JoinError, ProcessError, Undelivered};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, fake};
@@ -295,7 +295,7 @@ fn after_the_shutdown_the_function_comes_back() {
     let scheduler = scheduler(1);
     let handle = scheduler.handle();
     scheduler.shutdown(Duration::from_secs(60)).unwrap();
-    let Err(SpawnError::ShutDown(_)) = handle.spawn_with(|_| async {}) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _)) = handle.spawn_with(|_| async {}) else {
         panic!("it was shut down");
     };
     let pid = handle.submit(waiting(), "run", 0);

@@ -1,13 +1,12 @@
 //! What a journal knows of each process: its type, its parent, what it waits for, and for whom.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use filch_scheduler::timers::Timers;
-use filch_scheduler::{
-    Activity, CallError, Caller, Context, Event, Events, InitError, Pid, Process, ProcessDetails,
-    Protocol, Scheduler, StepOutput, Verdict,
-};
+use filch_actors::timers::Timers;
+use filch_scheduler::{Activity, Context, Event, Events, InitError, Pid, Process, ProcessDetails, Protocol, Scheduler, StepOutput, Verdict};
 
 use crate::common::{Command, Test, handle, scripted, waiting};
 use crate::timers::{SECOND, fake};

@@ -1,14 +1,13 @@
 //! Row A1 and what else can be asked wrongly: a typed error, the refused value handed back, nothing
 //! left behind.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::error::Error;
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
-use filch_scheduler::{
-    BuildError, ExecuteError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused,
-    Scheduler, StartError, SubmitError,
-};
+use filch_scheduler::{BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler, StartError, SubmitError};
 
 #[test]
 fn no_workers() {
@@ -121,10 +120,10 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     let _second = scheduler.submit(waiting(), "run", 0).unwrap();
     let third = waiting();
     let closed = third.closed();
-    let Err(SubmitError::LimitReached {
-        limit,
-        refused: Refused { process, input },
-    }) = scheduler.submit(third, "run", 5)
+    let Err(SubmitError::NotAdmitted(
+        filch_scheduler::NotAdmitted::LimitReached(limit),
+        Refused { process, input },
+    )) = scheduler.submit(third, "run", 5)
     else {
         panic!("the limit is 2");
     };
@@ -150,7 +149,7 @@ fn submit_after_shutdown_hands_the_process_back() {
     scheduler.shutdown(Duration::from_secs(10)).unwrap();
     let process = waiting();
     let closed = process.closed();
-    let Err(SubmitError::ShutDown(Refused { process, input: 3 })) =
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, Refused { process, input: 3 })) =
         handle.submit(process, "run", 3)
     else {
         panic!("it is shut down");

@@ -1,10 +1,10 @@
 //! What a process has from its first moment: a name, watchers, links, a deadline.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 
-use filch_scheduler::{
-    Event, ExitReason, JoinError, ProcessError, RegisterError, SpawnError, SubmitError,
-};
+use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
 
 use crate::common::{scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, fake};
@@ -29,10 +29,11 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
     let first = first.submit().unwrap();
     // Its `init` would fail.
     let second = scheduler.submission(summing(1), "fail", 7).name("one");
-    let Err(SubmitError::Name { error, refused }) = second.submit() else {
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::Condition(error), refused)) = second.submit() else {
         panic!("two processes of one name");
     };
-    assert!(matches!(error, RegisterError::Taken { holder, .. } if holder == first.pid()));
+    let error = error.downcast_ref::<RegisterError>();
+    assert!(matches!(error, Some(RegisterError::Taken { holder, .. }) if *holder == first.pid()));
     assert_eq!(refused.input, 7);
     assert_eq!(scheduler.live(), 1);
     // What came back is whole.
@@ -44,7 +45,7 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
         .submission_with(|_| async { 3 })
         .name("one")
         .spawn();
-    let Err(SpawnError::Name { future, .. }) = third else {
+    let Err(SpawnError::NotAdmitted(_, future)) = third else {
         panic!("two processes of one name");
     };
     let third = scheduler
@@ -174,12 +175,12 @@ fn a_deadline_that_has_passed_refuses_the_process() {
     clock.advance(SECOND);
     let late = scheduler.submission(summing(0), "run", 7);
     match late.deadline(deadline, &timers).submit() {
-        Err(SubmitError::DeadlinePassed(refused)) => assert_eq!(refused.input, 7),
+        Err(SubmitError::NotAdmitted(_, refused)) => assert_eq!(refused.input, 7),
         other => panic!("{other:?}"),
     }
     let late = scheduler.submission_with(|_| async {});
     let late = late.deadline(deadline, &timers).spawn();
-    assert!(matches!(late, Err(SpawnError::DeadlinePassed(_))));
+    assert!(matches!(late, Err(SpawnError::NotAdmitted(_, _))));
     assert_eq!(scheduler.live(), 0);
 }
 

@@ -1,6 +1,8 @@
 //! What the Go original's tests ask for, and no other file here: answers out of order, ends amid
 //! everything, upgrades and the limit under load.
 
+#[allow(unused_imports)]
+use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ScopedJoinHandle};
@@ -192,7 +194,7 @@ fn the_limit_holds_under_fire() {
                     });
                     let mut submitted = scheduler.submit(process, "run", 0);
                     while let Err(error) = submitted {
-                        let SubmitError::LimitReached { limit, refused } = error else {
+                        let SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(limit), refused) = error else {
                             panic!("{error}")
                         };
                         assert_eq!(limit.get(), 3);

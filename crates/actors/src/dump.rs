@@ -1,0 +1,100 @@
+//! What a scheduler's threads are doing, as text, for a person with one that hangs.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol, RunningCall};
+
+/// What a scheduler looked like, made by [`Handle::dump`](Dumps::dump): print it.
+///
+/// First come the workers and the lengths of the run queues, as [`Handle::workers_dump`] shows
+/// them, and then the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with
+/// its process, thread and age; then the processes with the longest mailboxes, 64 at most:
+/// [`Handle::list`](Handle::list) has all; then, if there were any, how many [steps were
+/// empty](filch_scheduler::WorkerStats::empty_steps), and how many of them those eight processes took that
+/// live and have the most. Taken piece by piece while everything goes on.
+#[derive(Debug, Clone)]
+pub struct Dump {
+    workers: String,
+    commands: Vec<RunningCall>,
+    live: usize,
+    /// Some of those.
+    processes: Vec<ProcessInfo>,
+    empty_steps: u64,
+    /// The processes that live and had the most of these.
+    busy: Vec<(Pid, u32)>,
+}
+
+/// Processes in a dump.
+const SHOWN: usize = 64;
+
+/// Processes with empty steps in a dump.
+const SHOWN_IN_VAIN: usize = 8;
+
+/// What a scheduler looks like, for people.
+pub trait Dumps {
+    /// What the workers, their threads and the threads of [`BlockingThreads`](crate::BlockingThreads)
+    /// are doing just now, and the processes with the longest mailboxes, to be printed when something
+    /// hangs. Looks at each process.
+    fn dump(&self) -> Dump;
+}
+
+impl<P: Protocol> Dumps for Handle<P> {
+    fn dump(&self) -> Dump {
+        let mut processes = self.list();
+        let empty_steps = self.stats().total().empty_steps;
+        let mut busy: Vec<_> = processes
+            .iter()
+            .filter(|info| info.empty_steps > 0)
+            .map(|info| (info.pid, info.empty_steps))
+            .collect();
+        busy.sort_by_key(|&(_, steps)| Reverse(steps));
+        busy.truncate(SHOWN_IN_VAIN);
+        let live = processes.len();
+        let mailbox = |info: &ProcessInfo| info.undelivered.unwrap_or_default() as usize;
+        processes.sort_by_key(|info| {
+            Reverse((mailbox(info).max(info.queued.events), info.outstanding))
+        });
+        processes.truncate(SHOWN);
+        let mut commands = self.running();
+        commands.retain(|call| matches!(call.kind, CallKind::Command { .. }));
+        Dump {
+            workers: self.workers_dump().to_string(),
+            commands,
+            live,
+            processes,
+            empty_steps,
+            busy,
+        }
+    }
+}
+
+impl fmt::Display for Dump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.workers)?;
+        let count = self.commands.len();
+        writeln!(f, "{count} commands run on blocking threads")?;
+        for command in &self.commands {
+            writeln!(f, "  {command}")?;
+        }
+        writeln!(f, "{} processes live", self.live)?;
+        if !self.processes.is_empty() {
+            writeln!(f, "{}", ProcessList(&self.processes))?;
+        }
+        let more = self.live.saturating_sub(self.processes.len());
+        if more > 0 {
+            writeln!(f, "and {more} more, with no longer mailboxes")?;
+        }
+        if self.empty_steps > 0 {
+            writeln!(
+                f,
+                "{} steps were given no event while commands of their process were under way",
+                self.empty_steps
+            )?;
+        }
+        for (process, steps) in &self.busy {
+            writeln!(f, "  {steps} of process {process}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Mailboxes that keep the latest messages.
+//!
+//! The queue of a process has one consumer, which the sender of one message too many is not: it
+//! could not take the oldest out. So these messages lie apart, behind a lock, and the process is
+//! told while there are any: a worker that comes to that takes them all.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError};
+use filch_sync::panic::{drop_all_contained, drop_contained};
+use filch_sync::{Mutex, lock};
+
+/// The latest messages of one process, which no worker has taken yet.
+pub(crate) struct Latest<P: Protocol> {
+    most: usize,
+    messages: Mutex<VecDeque<P::Message>>,
+}
+
+impl<P: Protocol> Latest<P> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most,
+            messages: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    /// How many are kept.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+}
+
+impl<P: Protocol> MailboxPolicy<P> for Latest<P> {
+    /// Keeps the message, in place of the oldest if there are too many.
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
+        let mut messages = lock(&self.messages);
+        if to.is_over() {
+            drop(messages);
+            return Err(to.gone(message));
+        }
+        let was_empty = messages.is_empty();
+        messages.push_back(message);
+        let dropped = match messages.len() > self.most {
+            true => messages.pop_front(),
+            false => None,
+        };
+        let is_first = was_empty && !messages.is_empty();
+        drop(messages);
+        if dropped.is_some() {
+            to.handle().count_dropped(1);
+        }
+        drop_contained(dropped);
+        if is_first {
+            to.announce();
+        }
+        Ok(())
+    }
+
+    fn delivered(&self, _: &Door<'_, P>, _: usize) {}
+
+    fn fetch(&self) -> VecDeque<P::Message> {
+        mem::take(&mut lock(&self.messages))
+    }
+
+    fn close(&self, _: &Door<'_, P>) {
+        let left = mem::take(&mut *lock(&self.messages));
+        drop_all_contained(left);
+    }
+
+    fn undelivered(&self) -> usize {
+        lock(&self.messages).len()
+    }
+}

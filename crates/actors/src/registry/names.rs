@@ -1,0 +1,218 @@
+//! Names for processes that others look for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use filch_scheduler::{Handle, NoSuchProcess, Pid, Protocol, Submission};
+
+/// Names for processes that others look for.
+pub trait Names {
+    /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many.
+    /// Takes a lock for a moment.
+    ///
+    /// # Errors
+    /// [`RegisterError`], if a live process has that name, or the process has ended or is of
+    /// another scheduler.
+    fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError>;
+
+    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
+    /// moment.
+    fn unregister(&self, name: &str) -> Option<Pid>;
+
+    /// The process of that name, if it lives. Takes a shared lock for a moment.
+    fn whereis(&self, name: &str) -> Option<Pid>;
+
+    /// The names of that process, in no order.
+    fn names(&self, pid: Pid) -> Vec<Arc<str>>;
+}
+
+impl<P: Protocol> Names for Handle<P> {
+    fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError> {
+        if !self.lives(pid) {
+            return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
+        }
+        let registry = self.extension::<NameRegistry>();
+        let name: Arc<str> = name.into();
+        let mut stale = None;
+        let is_first = loop {
+            match registry.give(&name, pid, stale) {
+                Ok(is_first) => break is_first,
+                Err(holder) if self.lives(holder) => {
+                    return Err(RegisterError::Taken { name, holder });
+                }
+                // It has ended. No generation comes twice.
+                Err(holder) => stale = Some(holder),
+            }
+        };
+        if is_first {
+            // If it has ended meanwhile, its names go here and now.
+            let _ = self.at_end(pid, move |_| registry.forget(pid));
+        }
+        Ok(())
+    }
+
+    fn unregister(&self, name: &str) -> Option<Pid> {
+        let removed = self.extension::<NameRegistry>().write().remove(name);
+        removed.filter(|&pid| self.lives(pid))
+    }
+
+    fn whereis(&self, name: &str) -> Option<Pid> {
+        let registry = self.extension::<NameRegistry>();
+        let holder = registry.read().by_name.get(name).map(|holder| holder.pid);
+        holder.filter(|&pid| self.lives(pid))
+    }
+
+    fn names(&self, pid: Pid) -> Vec<Arc<str>> {
+        let registry = self.extension::<NameRegistry>();
+        let names = registry.read().by_pid.get(&pid).cloned();
+        names.unwrap_or_default()
+    }
+}
+
+/// A name for a process that is about to be submitted.
+pub trait Named<'a>: Sized {
+    /// Gives it that name, before its `init` runs: see [`Names::register`]. If a live process has it,
+    /// the submission is refused.
+    fn name(self, name: &'a str) -> Self;
+}
+
+impl<'a, P: Protocol, S> Named<'a> for Submission<'a, P, S> {
+    fn name(self, name: &'a str) -> Self {
+        self.condition(move |scheduler, pid| Ok(scheduler.register(name, pid)?))
+    }
+}
+
+/// Which name means which process.
+///
+/// A name is looked up far less often than a PID: a lock that readers share will do. Each time it
+/// is held for a number of look-ups that does not depend on how many names there are. No user's
+/// code runs under it.
+#[derive(Debug, Default)]
+struct NameRegistry {
+    registry: RwLock<Registry>,
+}
+
+/// No hash maps: these would keep the memory of the most names that there ever were, and move all
+/// of them under the lock when they grow.
+#[derive(Debug, Default)]
+struct Registry {
+    by_name: BTreeMap<Arc<str>, Holder>,
+    /// The names of each process that has any, in no order.
+    by_pid: BTreeMap<Pid, Vec<Arc<str>>>,
+}
+
+/// The process that has a name.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    pid: Pid,
+    /// Where the name stands among its process's.
+    position: usize,
+}
+
+/// How many names of an ended process are taken away before others get the lock.
+const BATCH: usize = 64;
+
+impl NameRegistry {
+    fn read(&self) -> RwLockReadGuard<'_, Registry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Registry> {
+        self.registry
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives `name` to `pid`, if no process except `stale` has it.
+    ///
+    /// Whether that is its first one.
+    ///
+    /// # Errors
+    /// The process that has it.
+    fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<bool, Pid> {
+        let mut registry = self.write();
+        if let Some(&holder) = registry.by_name.get(name) {
+            if Some(holder.pid) != stale {
+                return Err(holder.pid);
+            }
+            registry.remove(name);
+        }
+        let names = registry.by_pid.entry(pid).or_default();
+        let position = names.len();
+        names.push(Arc::clone(name));
+        let holder = Holder { pid, position };
+        registry.by_name.insert(Arc::clone(name), holder);
+        Ok(position == 0)
+    }
+
+    /// The process has ended, and its names go. Takes the lock for a few names at a time. A name that
+    /// is given to another process meanwhile stays that one's.
+    fn forget(&self, pid: Pid) {
+        let names = self.write().by_pid.remove(&pid);
+        for batch in names.unwrap_or_default().chunks(BATCH) {
+            let mut registry = self.write();
+            for name in batch {
+                registry.forget(name, pid);
+            }
+        }
+    }
+}
+
+impl Registry {
+    fn remove(&mut self, name: &str) -> Option<Pid> {
+        let Holder { pid, position } = self.by_name.remove(name)?;
+        // None while its process is being forgotten.
+        let Some(names) = self.by_pid.get_mut(&pid) else {
+            return Some(pid);
+        };
+        names.swap_remove(position);
+        if let Some(moved) = names.get(position) {
+            if let Some(holder) = self.by_name.get_mut(moved) {
+                holder.position = position;
+            }
+            } else if names.is_empty() {
+            self.by_pid.remove(&pid);
+        }
+        Some(pid)
+    }
+
+    /// Takes the name away from the process, if no other process has been given it.
+    fn forget(&mut self, name: &str, pid: Pid) {
+        if self
+            .by_name
+            .get(name)
+            .is_some_and(|own| own.pid == pid)
+        {
+            self.by_name.remove(name);
+        }
+    }
+}
+
+/// Why a process did not get a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// A live process has that name.
+    Taken {
+        /// The name.
+        name: Arc<str>,
+        /// The process that has it.
+        holder: Pid,
+    },
+    /// No live process of this table has that PID.
+    NoSuchProcess(NoSuchProcess),
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { name, holder } => {
+                write!(f, "the name `{name}` is taken by process {holder}")
+            }
+            Self::NoSuchProcess(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}

@@ -1,0 +1,227 @@
+//! Mailboxes that say themselves what becomes of each message.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use filch_process_state::{Reason, Wake};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::panic::catch_panic;
+
+use crate::ops::send::refused;
+use crate::table::Slot;
+use crate::table::item::{Item, Signal};
+use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
+
+/// What becomes of the messages to one process; given at its
+/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that has the
+/// process.
+pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
+    /// Takes a message for the process: [pushes](Door::push) it, keeps it, drops it or hands it back.
+    ///
+    /// # Errors
+    /// The message.
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
+
+    /// The same for a sender that would rather wait than have it back, and is told once what becomes
+    /// of it.
+    fn send_patiently(&self, to: &Door<'_, P>, message: P::Message, tell: TellSender<P>) {
+        tell(self.send(to, message));
+    }
+
+    /// A step is about to be given so many of the messages; or the process, which [reads them
+    /// later](crate::Submission::reads_later), has read so many.
+    fn delivered(&self, to: &Door<'_, P>, messages: usize);
+
+    /// Gives out the messages that it has kept, after it has [announced](Door::announce) them.
+    fn fetch(&self) -> VecDeque<P::Message> {
+        VecDeque::new()
+    }
+
+    /// The process has ended: what is kept goes.
+    fn close(&self, to: &Door<'_, P>);
+
+    /// How many messages wait.
+    fn undelivered(&self) -> usize;
+}
+
+/// A sender that waits. It is told once.
+pub type TellSender<P> = Box<dyn FnOnce(Result<(), SendError<P>>) + Send>;
+
+/// The process of a mailbox, to its [policy](MailboxPolicy).
+pub struct Door<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    slot: &'a Slot<P>,
+    pid: Pid,
+}
+
+impl<P: Protocol> Door<'_, P> {
+    /// The process.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler.
+    pub fn handle(&self) -> &Handle<P> {
+        self.handle
+    }
+
+    /// Whether the process has begun to end, so that nothing reaches it any more. A policy that keeps
+    /// messages asks under the lock that its [`close`](MailboxPolicy::close) takes.
+    pub fn is_over(&self) -> bool {
+        self.slot.events.is_closed()
+    }
+
+    /// Puts the message into the process's queue, and wakes it.
+    ///
+    /// # Errors
+    /// The message: the process has ended.
+    pub fn push(&self, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle
+            .push_message(self.pid, self.slot, message, |slot| self.handle.enqueue(slot))
+    }
+
+    /// There are messages to be [fetched](MailboxPolicy::fetch). Not needed again before they are.
+    pub fn announce(&self) {
+        if let Some(policy) = self.handle.policy(self.slot) {
+            let signal = Item::Signal(Signal::Fetch(Arc::clone(policy)));
+            // Refused: the process has just ended, and what was kept goes with it.
+            if self.slot.events.push(signal).is_ok()
+                && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
+            {
+                self.handle.enqueue(self.slot);
+            }
+        }
+    }
+
+    /// Has the process end with that error, as soon as a worker has it.
+    pub fn fail(&self, error: Box<dyn Error + Send + Sync>) {
+        // If it ends by itself meanwhile, that will do.
+        let _ = self.handle.signal(self.pid, Signal::Fail(error));
+    }
+
+    /// For a policy that hands the message back.
+    pub fn refused(&self, reason: Undelivered, message: P::Message) -> SendError<P> {
+        refused(self.pid, reason, message)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Door<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Door").field(&self.pid).finish()
+    }
+}
+
+/// A plain limit: one message more comes back.
+pub(crate) struct Bound {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl Bound {
+    pub(crate) fn new(limit: usize) -> Self {
+        let used = AtomicUsize::new(0);
+        Self { limit, used }
+    }
+}
+
+impl<P: Protocol> MailboxPolicy<P> for Bound {
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
+        // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
+        // addition: a sender that overshoots for a moment would make another one see a full mailbox.
+        let limit = self.limit;
+        let more = |used| (used < limit).then_some(used + 1);
+        let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        match reserved {
+            Ok(_) => to.push(message),
+            // Of a process that has ended, nobody will ever empty the mailbox.
+            Err(_) if to.is_over() => Err(to.gone(message)),
+            Err(_) => Err(to.refused(Undelivered::Full { limit }, message)),
+        }
+    }
+
+    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
+        // ORDERING: Relaxed: see `send`.
+        self.used.fetch_sub(messages, Ordering::Relaxed);
+    }
+
+    fn close(&self, _: &Door<'_, P>) {}
+
+    fn undelivered(&self) -> usize {
+        // ORDERING: Relaxed: a figure for people.
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// That of the process in the slot, on which the caller holds a pin, or which it has.
+    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a Arc<dyn MailboxPolicy<P>>> {
+        // SAFETY: the caller's: see above.
+        unsafe { slot.mailbox.policy() }
+    }
+
+    pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>) -> Door<'a, P> {
+        Door {
+            handle: self,
+            slot,
+            pid: self.table().pid_of(slot),
+        }
+    }
+
+    /// As [`send`](Self::send), but a message that has no room waits for it, if the
+    /// [policy](MailboxPolicy) of its mailbox has it wait. `tell` is told once what becomes of it.
+    pub fn send_patiently(&self, to: Pid, message: P::Message, tell: TellSender<P>) {
+        if let Some(process) = self.table().pin(to)
+            && let Some(policy) = self.policy(process.slot())
+        {
+            return policy.send_patiently(&self.door(process.slot()), message, tell);
+        }
+        let sent = self.send(to, message);
+        // What it tells is user code.
+        let _ = catch_panic(|| tell(sent));
+    }
+
+    /// A step is given so many messages, or the process has read them.
+    #[cold]
+    pub(crate) fn deliver(&self, slot: &Slot<P>, messages: usize) {
+        if let Some(policy) = self.policy(slot) {
+            policy.delivered(&self.door(slot), messages);
+        }
+    }
+
+    /// How many of the events are messages.
+    #[cold]
+    pub(crate) fn count_delivered(&self, slot: &Slot<P>, events: &VecDeque<Event<P>>) {
+        let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
+        let messages = events.iter().filter(is_message).count();
+        if messages > 0 {
+            self.deliver(slot, messages);
+        }
+    }
+
+    /// The process in that slot is over, and its queue closed. The caller has its pin still.
+    #[inline]
+    pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
+        if slot.mailbox.is_limited() {
+            self.close_policy(slot);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_policy(&self, slot: &Slot<P>) {
+        if let Some(policy) = self.policy(slot) {
+            policy.close(&self.door(slot));
+        }
+    }
+}
+
+/// For a policy's `send`, where the process is over.
+impl<P: Protocol> Door<'_, P> {
+    /// [`refused`](Self::refused), as the process is over.
+    pub fn gone(&self, message: P::Message) -> SendError<P> {
+        refused(self.pid, Undelivered::NoSuchProcess, message)
+    }
+}
