@@ -8,79 +8,42 @@ use filch_scheduler::{
     SubmitError,
 };
 
-/// Submitting a process and waiting for its end.
-pub trait Executes<P: Protocol> {
-    /// Submits the process, waits for its end, and returns its output. Blocking.
-    ///
-    /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
-    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
-    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
-    /// priority and beside its thread-local values, and count as a worker's: see
-    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
-    /// that the caller holds does no harm that it would not do anyway.
-    /// [`Builder::guests`](crate::Builder::guests) forbids it, and a scheduler that lends its
-    /// workers to a [pool](Self::pool) has none.
-    ///
-    /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
-    fn execute(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-    ) -> Result<P::Output, ExecuteError<P>>;
-
-    /// As [`execute`](Self::execute), for at most that long. Takes no steps: they might last
-    /// longer.
-    ///
-    /// # Errors
-    /// [`ExecuteError::NotYet`], with the process's handle, if it had not ended by then; else as
-    /// [`execute`](Self::execute).
-    fn execute_timeout(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-        timeout: Duration,
-    ) -> Result<P::Output, ExecuteError<P>>;
+/// See [`HandleExt::execute`](crate::HandleExt::execute).
+pub(crate) fn execute<P: Protocol>(
+    scheduler: &Handle<P>,
+    process: impl Process<P> + 'static,
+    method: &str,
+    input: P::Input,
+) -> Result<P::Output, ExecuteError<P>> {
+    if scheduler.is_worker() {
+        let refused = Refused::new(Box::new(process), input);
+        return Err(ExecuteError::CalledFromInside(refused));
+    }
+    let submitted = scheduler.submission(process, method, input).as_guest().submit();
+    let process = submitted.map_err(ExecuteError::Submit)?;
+    process.join().map_err(ExecuteError::not_joined)
 }
 
-impl<P: Protocol> Executes<P> for Handle<P> {
-    fn execute(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-    ) -> Result<P::Output, ExecuteError<P>> {
-        if self.is_worker() {
-            let refused = Refused::new(Box::new(process), input);
-            return Err(ExecuteError::CalledFromInside(refused));
-        }
-        let submitted = self.submission(process, method, input).as_guest().submit();
-        let process = submitted.map_err(ExecuteError::Submit)?;
-        process.join().map_err(ExecuteError::not_joined)
+/// See [`HandleExt::execute_timeout`](crate::HandleExt::execute_timeout).
+pub(crate) fn execute_timeout<P: Protocol>(
+    scheduler: &Handle<P>,
+    process: impl Process<P> + 'static,
+    method: &str,
+    input: P::Input,
+    timeout: Duration,
+) -> Result<P::Output, ExecuteError<P>> {
+    if scheduler.is_worker() {
+        let refused = Refused::new(Box::new(process), input);
+        return Err(ExecuteError::CalledFromInside(refused));
     }
-
-    fn execute_timeout(
-        &self,
-        process: impl Process<P> + 'static,
-        method: &str,
-        input: P::Input,
-        timeout: Duration,
-    ) -> Result<P::Output, ExecuteError<P>> {
-        if self.is_worker() {
-            let refused = Refused::new(Box::new(process), input);
-            return Err(ExecuteError::CalledFromInside(refused));
-        }
-        let process = self.submit(process, method, input);
-        let process = process.map_err(ExecuteError::Submit)?;
-        process
-            .join_timeout(timeout)
-            .map_err(ExecuteError::not_joined)
-    }
+    let process = scheduler.submit(process, method, input);
+    let process = process.map_err(ExecuteError::Submit)?;
+    process
+        .join_timeout(timeout)
+        .map_err(ExecuteError::not_joined)
 }
 
-/// Why [`execute`](Handle::execute) has no output.
+/// Why [`execute`](crate::HandleExt::execute) has no output.
 #[non_exhaustive]
 pub enum ExecuteError<P: Protocol> {
     /// It was not even submitted.

@@ -1,44 +1,61 @@
-//! Calls, and futures as processes, on the public interface of [`filch_scheduler`] alone.
+//! What actors want beside messages, on the public interface of [`filch_scheduler`] alone: calls,
+//! futures as processes, mailboxes with a limit, names, groups, timers and reports.
+//!
+//! Three traits add the methods to what is the scheduler's: [`HandleExt`], [`StepOutputExt`] and
+//! [`SubmissionExt`]. The [`prelude`] has all three.
+//!
+//! # The files
+//!
+//! | folder, from below | what stands there |
+//! |---|---|
+//! | `timers`, `blocking`, `nodes`, `ended`, `dynamic` | a file each |
+//! | `report/` | the journal, the dump, and who waits for whom |
+//! | `registry/` | names and groups |
+//! | `mailbox/` | limits, what becomes of one message more, and senders that wait |
+//! | `call/` | callers, answers, and calls by threads, futures and processes |
+//! | `future/` | futures and async functions as processes, and their inbox |
+//! | `execute`, `follow` | a process that is submitted to be waited for |
+//! | `handle`, `step`, `submission` | the three traits |
 #![deny(unsafe_code)]
 
-mod ask;
 mod blocking;
 mod call;
-#[expect(unsafe_code, reason = "has the right to the place of an answer")]
-mod caller;
-mod dump;
 pub mod dynamic;
 mod ended;
 mod execute;
 mod follow;
 mod future;
-mod journal;
+mod handle;
 mod mailbox;
 mod nodes;
-#[expect(unsafe_code, reason = "an answer is its caller's until it is given")]
-mod process_call;
 mod registry;
-mod rings;
+mod report;
+mod step;
+mod submission;
 pub mod timers;
-mod wait_graph;
 
-pub use ask::Asked;
-pub use call::{CallError, Calls};
-pub use caller::{Answer, Caller, NoAnswer};
-pub use process_call::StepCalls;
+pub use blocking::BlockingThreads;
+pub use call::asked::Asked;
+pub use call::caller::{Answer, Caller, NoAnswer};
+pub use call::errors::CallError;
+pub use execute::ExecuteError;
+pub use follow::execute_for;
+pub use future::async_fn::{AsyncFn, Function, SpawnError};
 pub use future::inbox::Inbox;
 pub use future::join_handle::JoinHandle;
-pub use future::spawn::{AsyncFn, SpawnError, Spawns, SpawnsPrepared};
-pub use mailbox::send_when_room::{Sending, SendingError, Sends, StepSending};
-pub use mailbox::when_full::{MailboxFull, Mailboxes, WhenFull};
-pub use execute::{ExecuteError, Executes};
-pub use follow::Follows;
-pub use registry::groups::{Broadcast, GroupError, Grouped};
-pub use registry::names::{Named, Names, RegisterError};
-pub use blocking::BlockingThreads;
-pub use dump::{Dump, Dumps};
-pub use journal::journal::Journals;
-pub use nodes::{ConnectError, Nodes};
-pub use rings::{Rings, WithRings};
-pub use ended::{Ends, EndsOfWaiting};
-pub use timers::Deadlines;
+pub use handle::HandleExt;
+pub use mailbox::sending::{Sending, SendingError};
+pub use mailbox::when_full::{MailboxFull, WhenFull};
+pub use nodes::ConnectError;
+pub use registry::groups::{Broadcast, GroupError};
+pub use registry::names::RegisterError;
+pub use report::dump::Dump;
+pub use report::journal::Journal;
+pub use report::rings::Rings;
+pub use step::StepOutputExt;
+pub use submission::SubmissionExt;
+
+/// The traits that add this crate's methods to the scheduler's types.
+pub mod prelude {
+    pub use crate::{HandleExt, StepOutputExt, SubmissionExt};
+}

@@ -35,49 +35,28 @@ impl<P: Protocol> Drop for Routes<P> {
     }
 }
 
-/// Other nodes.
-pub trait Nodes<P: Protocol> {
-    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
-    /// it. A receiver for the scheduler's own node is never asked. The scheduler lets go of its
-    /// receivers when it is shut down, so that two schedulers may have each other's handles.
-    ///
-    /// # Errors
-    /// [`ConnectError`], with the receiver, from the shutdown on.
-    fn connect<R: Receiver<P>>(
-        &self,
-        node: Node,
-        receiver: R,
-    ) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>>;
-
-    /// From now on messages for processes on `node` are refused. Returns the receiver that took
-    /// them until now; a message that is being sent just now may still reach it.
-    fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>>;
+pub(crate) fn connect<P: Protocol, R: Receiver<P>>(
+    scheduler: &Handle<P>,
+    node: Node,
+    receiver: R,
+) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>> {
+    let own = || Arc::new(Routes::<P>(RwLock::default()));
+    let all = scheduler.receiver().or_else(|| scheduler.receive_by(own()));
+    let all: Option<Arc<dyn Any + Send + Sync>> = all.map(|all| all as _);
+    match all.and_then(|all| all.downcast::<Routes<P>>().ok()) {
+        Some(all) => {
+            let mut routes = all.0.write().unwrap_or_else(PoisonError::into_inner);
+            Ok(routes.insert(node, Arc::new(receiver)))
+        }
+        None => Err(ConnectError { node, receiver }),
+    }
 }
 
-impl<P: Protocol> Nodes<P> for Handle<P> {
-    fn connect<R: Receiver<P>>(
-        &self,
-        node: Node,
-        receiver: R,
-    ) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>> {
-        let own = || Arc::new(Routes::<P>(RwLock::default()));
-        let all = self.receiver().or_else(|| self.receive_by(own()));
-        let all: Option<Arc<dyn Any + Send + Sync>> = all.map(|all| all as _);
-        match all.and_then(|all| all.downcast::<Routes<P>>().ok()) {
-            Some(all) => {
-                let mut routes = all.0.write().unwrap_or_else(PoisonError::into_inner);
-                Ok(routes.insert(node, Arc::new(receiver)))
-            }
-            None => Err(ConnectError { node, receiver }),
-        }
-    }
-
-    fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
-        let all: Arc<dyn Any + Send + Sync> = self.receiver()?;
-        let all = all.downcast::<Routes<P>>().ok()?;
-        let mut routes = all.0.write().unwrap_or_else(PoisonError::into_inner);
-        routes.remove(&node)
-    }
+pub(crate) fn disconnect<P: Protocol>(scheduler: &Handle<P>, node: Node) -> Option<Arc<dyn Receiver<P>>> {
+    let all: Arc<dyn Any + Send + Sync> = scheduler.receiver()?;
+    let all = all.downcast::<Routes<P>>().ok()?;
+    let mut routes = all.0.write().unwrap_or_else(PoisonError::into_inner);
+    routes.remove(&node)
 }
 
 /// Nothing is connected to a scheduler that is shut down, as it would never let go of it. The

@@ -34,7 +34,7 @@ pub use filch_timers::{
 use filch_sync::panic::drop_contained;
 
 use filch_scheduler::{
-    Completion, Handle, NoSuchProcess, Pid, Protocol, Submission, Undelivered, is_own_thread,
+    Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
 };
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
@@ -172,7 +172,7 @@ impl Timers {
     /// Sends the process `to` a message each `period`, for the first time after one period, until
     /// the timer is cancelled, or the process has ended or is found to be a future; or, if it lives
     /// on another node, the `scheduler` is shut down. Left out are turns that the machine slept
-    /// through, and those for which its [mailbox](filch_scheduler::Submission::mailbox) has no room, or its
+    /// through, and those for which its [mailbox](crate::SubmissionExt::mailbox) has no room, or its
     /// node no route for now.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Timers {
 
 impl Timers {
     /// Terminates the process at that time, if it lives then.
-    fn terminate_at<P: Protocol>(&self, deadline: Instant, scheduler: &Handle<P>, pid: Pid) {
+    pub(crate) fn terminate_at<P: Protocol>(&self, deadline: Instant, scheduler: &Handle<P>, pid: Pid) {
         let timers = self.on_behalf_of(scheduler.number());
         let terminated = scheduler.clone();
         let key = timers.call_at(deadline, move || {
@@ -212,25 +212,6 @@ impl Timers {
         let _ = scheduler.at_end(pid, move |_| {
             timers.cancel(key);
         });
-    }
-}
-
-/// Deadlines for processes that are about to be submitted.
-pub trait Deadlines<'a>: Sized {
-    /// It is terminated at the deadline, if it has not ended by then. If that has passed, the
-    /// submission is refused.
-    fn deadline(self, at: Instant, timers: &'a Timers) -> Self;
-}
-
-impl<'a, P: Protocol, S> Deadlines<'a> for Submission<'a, P, S> {
-    fn deadline(self, at: Instant, timers: &'a Timers) -> Self {
-        self.condition(move |scheduler, pid| {
-            if timers.now() >= at {
-                return Err(DeadlinePassed.into());
-            }
-            timers.terminate_at(at, scheduler, pid);
-            Ok(())
-        })
     }
 }
 

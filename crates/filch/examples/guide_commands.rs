@@ -5,10 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use filch::scheduler::{
-    BlockingThreads, CommandError, Completion, Context, Event, Events, InitError, Process,
-    Protocol, Scheduler, StepOutput,
-};
+use filch::actors::BlockingThreads;
+use filch::prelude::*;
+use filch::scheduler::{CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
 
 // ANCHOR: protocol
 enum Files {}

@@ -4,10 +4,9 @@ use std::error::Error;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use filch::scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol,
-    RegisterError, Scheduler, StepOutput, SubmitError, from_fn,
-};
+use filch::actors::RegisterError;
+use filch::prelude::*;
+use filch::scheduler::{Completion, Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol, Scheduler, StepOutput, SubmitError, from_fn};
 
 enum Words {}
 

@@ -4,10 +4,9 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use filch::scheduler::timers::{Bounded, FakeClock, Timers};
-use filch::scheduler::{
-    Completion, Event, JoinError, Process, ProcessError, Protocol, Scheduler, from_fn,
-};
+use filch::actors::timers::{Bounded, FakeClock, Timers};
+use filch::prelude::*;
+use filch::scheduler::{Completion, Event, JoinError, Process, ProcessError, Protocol, Scheduler, from_fn};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 #[doc(inline)]
+pub use filch_actors as actors;
+#[doc(inline)]
 pub use filch_blocking as blocking;
 #[doc(inline)]
 pub use filch_build_scheduler as build_scheduler;
@@ -32,3 +34,8 @@ pub use filch_slab as slab;
 pub use filch_supervisor as supervisor;
 #[doc(inline)]
 pub use filch_timers as timers;
+
+/// The traits that add the methods of [`actors`] to the scheduler's types.
+pub mod prelude {
+    pub use filch_actors::prelude::*;
+}

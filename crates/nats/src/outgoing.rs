@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_nats::{Client, Subject};
 
+use filch_actors::prelude::*;
 use crate::counters::Count;
 use crate::outbox::{Outbox, Packet};
 use crate::report::Report;

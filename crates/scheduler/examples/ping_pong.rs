@@ -4,9 +4,7 @@
 
 use std::time::Instant;
 
-use filch_scheduler::{
-    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput};
 
 /// What the two say to each other.
 enum Game {}

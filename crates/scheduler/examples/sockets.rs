@@ -10,10 +10,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use filch_scheduler::{
-    BlockingThreads, CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process,
-    Protocol, Scheduler, StepOutput,
-};
+use filch_actors::BlockingThreads;
+use filch_scheduler::{CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler, StepOutput};
 
 // ANCHOR: protocol
 enum Sockets {}

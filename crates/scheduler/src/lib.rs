@@ -31,6 +31,7 @@ pub use api::cancel::Cancel;
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
 pub use api::end_call::EndCall;
+pub use api::extensions::Extension;
 pub use api::event::{CommandError, Event, Events};
 pub use api::from_fn::{FromFn, from_fn};
 pub use api::handed_back::HandedBack;

@@ -1,12 +1,11 @@
 //! The optional features: reports as data, steps as spans.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::fmt;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Protocol, Scheduler, from_fn};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -25,7 +24,7 @@ impl Protocol for Any {
 
 #[test]
 fn reports_are_data() {
-    let scheduler = Scheduler::<Any>::builder().workers(1).journal(true);
+    let scheduler = Scheduler::<Any>::builder().workers(1).observer(filch_actors::Journal::default());
     let scheduler = scheduler.build().unwrap();
     let idle = from_fn(|_, _, _| Ok(()));
     let idle = scheduler.submission(idle, "run", ()).name("idler");

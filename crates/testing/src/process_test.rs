@@ -4,9 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use filch_scheduler::testing::ProcessSlot;
-use filch_scheduler::{
-    Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler,
-};
+use filch_scheduler::{Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler};
 use filch_sync::panic::catch_panic;
 
 use crate::mailbox::Mailbox;

@@ -2,10 +2,9 @@
 
 use std::sync::mpsc;
 
-use filch_scheduler::{
-    Context, Events, InitError, Process, ProcessHandle, Protocol, Refused, Scheduler, SpawnError,
-    StepOutput, SubmitError,
-};
+use filch_actors::SpawnError;
+use filch_actors::prelude::*;
+use filch_scheduler::{Context, Events, InitError, Process, ProcessHandle, Protocol, Refused, Scheduler, StepOutput, SubmitError};
 use hostile_tests::refusing;
 
 enum Numbers {}

@@ -4,9 +4,8 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use async_executor::Executor;
-use filch_scheduler::{
-    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch_actors::prelude::*;
+use filch_scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
 use tokio::sync::mpsc;
 
 use crate::harness::{Effort, Scenario, per_operation, time};

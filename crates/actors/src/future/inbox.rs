@@ -12,10 +12,10 @@ use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
 /// The events of a process that is an async function, and what it knows of the world; from
-/// [`Spawns::spawn_with`](crate::Spawns::spawn_with).
+/// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with)(crate::HandleExt::spawn_with).
 ///
 /// What comes waits here until it is asked for. With a
-/// [limit](filch_scheduler::Submission::mailbox), a message takes its room until it has been read.
+/// [limit](crate::SubmissionExt::mailbox), a message takes its room until it has been read.
 pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,

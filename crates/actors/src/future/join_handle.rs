@@ -12,7 +12,7 @@ use filch_scheduler::{
 };
 use filch_sync::panic::drop_contained;
 
-/// The handle to a [spawned](crate::Spawns::spawn) future: await it, or [`join`](Self::join) it.
+/// The handle to a [spawned](crate::HandleExt::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
 ///
 /// An output that nobody takes is dropped with the handle, or at the end of the future if that

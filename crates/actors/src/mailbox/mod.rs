@@ -1,5 +1,6 @@
 //! Mailboxes with a limit.
 
+pub(crate) mod counted;
 pub(crate) mod latest;
-pub(crate) mod send_when_room;
+pub(crate) mod sending;
 pub(crate) mod when_full;

@@ -4,82 +4,54 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use filch_scheduler::{EndCall, Handle, NoSuchProcess, Pid, Protocol, SendError};
+use filch_scheduler::{EndCall, Extension, Handle, NoSuchProcess, Pid, Protocol, SendError};
 use filch_sync::{Mutex, lock};
 
-/// Groups of processes that others know by a name.
-pub trait Grouped<P: Protocol> {
-    /// Puts the process `pid` of this scheduler into the group of that name, until it
-    /// [leaves](Self::leave_group) or ends. A process may be in many groups. Takes a lock for a
-    /// moment.
-    ///
-    /// # Errors
-    /// [`GroupError`].
-    fn join_group(&self, name: &str, pid: Pid) -> Result<(), GroupError>;
-
-    /// Takes the process out of the group. Whether it was in it. Takes a lock for a moment.
-    fn leave_group(&self, name: &str, pid: Pid) -> bool;
-
-    /// The processes of the group, in the order in which they joined; none if there is no such
-    /// group. One that ends just now may be among them. Takes a lock for a moment.
-    fn group(&self, name: &str) -> Vec<Pid>;
-
-    /// Sends each process of the group what `message` makes for it, in the order in which they
-    /// joined. See [`send`](Self::send).
-    fn broadcast(
-        &self,
-        name: &str,
-        message: impl FnMut(Pid) -> P::Message,
-    ) -> Broadcast<P>;
+pub(crate) fn join<P: Protocol>(scheduler: &Handle<P>, name: &str, pid: Pid) -> Result<(), GroupError> {
+    let name: Arc<str> = name.into();
+    let all = scheduler.extension::<Groups>();
+    if !all.add(&name, pid) {
+        return Err(GroupError::AlreadyMember { name, pid });
+    }
+    let groups = Arc::clone(&all);
+    let own = Arc::clone(&name);
+    let at_end = scheduler.at_end(pid, move |_| {
+        groups.remove(&own, pid);
+    });
+    // If the process has ended, it was taken out just now.
+    let joined = scheduler.extension::<Groups>().set_end(&name, pid, at_end);
+    joined.map_err(|_| GroupError::NoSuchProcess(NoSuchProcess { pid }))
 }
 
-impl<P: Protocol> Grouped<P> for Handle<P> {
-    fn join_group(&self, name: &str, pid: Pid) -> Result<(), GroupError> {
-        let name: Arc<str> = name.into();
-        let all = self.extension::<Groups>();
-        if !all.add(&name, pid) {
-            return Err(GroupError::AlreadyMember { name, pid });
-        }
-        let groups = Arc::clone(&all);
-        let own = Arc::clone(&name);
-        let at_end = self.at_end(pid, move |_| {
-            groups.remove(&own, pid);
-        });
-        // If the process has ended, it was taken out just now.
-        let joined = self.extension::<Groups>().set_end(&name, pid, at_end);
-        joined.map_err(|_| GroupError::NoSuchProcess(NoSuchProcess { pid }))
+pub(crate) fn leave<P: Protocol>(scheduler: &Handle<P>, name: &str, pid: Pid) -> bool {
+    let member = scheduler.extension::<Groups>().remove(name, pid);
+    let was_member = member.is_some();
+    if let Some(at_end) = member.and_then(|member| member.at_end) {
+        at_end.cancel();
     }
+    was_member
+}
 
-    fn leave_group(&self, name: &str, pid: Pid) -> bool {
-        let member = self.extension::<Groups>().remove(name, pid);
-        let was_member = member.is_some();
-        if let Some(at_end) = member.and_then(|member| member.at_end) {
-            at_end.cancel();
-        }
-        was_member
-    }
+pub(crate) fn members<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Vec<Pid> {
+    scheduler.extension::<Groups>().members(name)
+}
 
-    fn group(&self, name: &str) -> Vec<Pid> {
-        self.extension::<Groups>().members(name)
-    }
-
-    fn broadcast(
-        &self,
-        name: &str,
-        mut message: impl FnMut(Pid) -> P::Message,
-    ) -> Broadcast<P> {
-        let mut broadcast = Broadcast {
-            sent: 0,
-            refused: Vec::new(),
-        };
-        for pid in self.group(name) {
-            match self.send(pid, message(pid)) {
-                Ok(()) => broadcast.sent += 1,
-                Err(error) => broadcast.refused.push(error),
-            }
+pub(crate) fn broadcast<P: Protocol>(
+    scheduler: &Handle<P>,
+    name: &str,
+    mut message: impl FnMut(Pid) -> P::Message,
+) -> Broadcast<P> {
+    let mut broadcast = Broadcast {
+        sent: 0,
+        refused: Vec::new(),
+    };
+    for pid in members(scheduler, name) {
+        match scheduler.send(pid, message(pid)) {
+            Ok(()) => broadcast.sent += 1,
+            Err(error) => broadcast.refused.push(error),
         }
-        broadcast
     }
+    broadcast
 }
 
 /// Which processes are in which group. A group is there while it has members.
@@ -87,6 +59,8 @@ impl<P: Protocol> Grouped<P> for Handle<P> {
 /// Its lock is held for a moment by those that join, leave or look; no user's code runs under it.
 #[derive(Default)]
 struct Groups(Mutex<BTreeMap<Arc<str>, Vec<Member>>>);
+
+impl Extension for Groups {}
 
 struct Member {
     pid: Pid,
@@ -138,7 +112,7 @@ impl Groups {
     }
 }
 
-/// What became of a message to a [group](Grouped::broadcast).
+/// What became of a message to a [group](crate::HandleExt::broadcast).
 pub struct Broadcast<P: Protocol> {
     /// To how many processes it was sent.
     pub sent: usize,

@@ -4,83 +4,47 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use filch_scheduler::{Handle, NoSuchProcess, Pid, Protocol, Submission};
+use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, ProcessInfo, Protocol};
 
-/// Names for processes that others look for.
-pub trait Names {
-    /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many.
-    /// Takes a lock for a moment.
-    ///
-    /// # Errors
-    /// [`RegisterError`], if a live process has that name, or the process has ended or is of
-    /// another scheduler.
-    fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError>;
-
-    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
-    /// moment.
-    fn unregister(&self, name: &str) -> Option<Pid>;
-
-    /// The process of that name, if it lives. Takes a shared lock for a moment.
-    fn whereis(&self, name: &str) -> Option<Pid>;
-
-    /// The names of that process, in no order.
-    fn names(&self, pid: Pid) -> Vec<Arc<str>>;
-}
-
-impl<P: Protocol> Names for Handle<P> {
-    fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError> {
-        if !self.lives(pid) {
-            return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
-        }
-        let registry = self.extension::<NameRegistry>();
-        let name: Arc<str> = name.into();
-        let mut stale = None;
-        let is_first = loop {
-            match registry.give(&name, pid, stale) {
-                Ok(is_first) => break is_first,
-                Err(holder) if self.lives(holder) => {
-                    return Err(RegisterError::Taken { name, holder });
-                }
-                // It has ended. No generation comes twice.
-                Err(holder) => stale = Some(holder),
+pub(crate) fn register<P: Protocol>(scheduler: &Handle<P>, name: &str, pid: Pid) -> Result<(), RegisterError> {
+    if !scheduler.lives(pid) {
+        return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
+    }
+    let registry = scheduler.extension::<NameRegistry>();
+    let name: Arc<str> = name.into();
+    let mut stale = None;
+    let is_first = loop {
+        match registry.give(&name, pid, stale) {
+            Ok(is_first) => break is_first,
+            Err(holder) if scheduler.lives(holder) => {
+                return Err(RegisterError::Taken { name, holder });
             }
-        };
-        if is_first {
-            // If it has ended meanwhile, its names go here and now.
-            let _ = self.at_end(pid, move |_| registry.forget(pid));
+            // It has ended. No generation comes twice.
+            Err(holder) => stale = Some(holder),
         }
-        Ok(())
+    };
+    if is_first {
+        // If it has ended meanwhile, its names go here and now.
+        let _ = scheduler.at_end(pid, move |_| registry.forget(pid));
     }
-
-    fn unregister(&self, name: &str) -> Option<Pid> {
-        let removed = self.extension::<NameRegistry>().write().remove(name);
-        removed.filter(|&pid| self.lives(pid))
-    }
-
-    fn whereis(&self, name: &str) -> Option<Pid> {
-        let registry = self.extension::<NameRegistry>();
-        let holder = registry.read().by_name.get(name).map(|holder| holder.pid);
-        holder.filter(|&pid| self.lives(pid))
-    }
-
-    fn names(&self, pid: Pid) -> Vec<Arc<str>> {
-        let registry = self.extension::<NameRegistry>();
-        let names = registry.read().by_pid.get(&pid).cloned();
-        names.unwrap_or_default()
-    }
+    Ok(())
 }
 
-/// A name for a process that is about to be submitted.
-pub trait Named<'a>: Sized {
-    /// Gives it that name, before its `init` runs: see [`Names::register`]. If a live process has it,
-    /// the submission is refused.
-    fn name(self, name: &'a str) -> Self;
+pub(crate) fn unregister<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Option<Pid> {
+    let removed = scheduler.extension::<NameRegistry>().write().remove(name);
+    removed.filter(|&pid| scheduler.lives(pid))
 }
 
-impl<'a, P: Protocol, S> Named<'a> for Submission<'a, P, S> {
-    fn name(self, name: &'a str) -> Self {
-        self.condition(move |scheduler, pid| Ok(scheduler.register(name, pid)?))
-    }
+pub(crate) fn whereis<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Option<Pid> {
+    let registry = scheduler.extension::<NameRegistry>();
+    let holder = registry.read().by_name.get(name).map(|holder| holder.pid);
+    holder.filter(|&pid| scheduler.lives(pid))
+}
+
+pub(crate) fn names<P: Protocol>(scheduler: &Handle<P>, pid: Pid) -> Vec<Arc<str>> {
+    let registry = scheduler.extension::<NameRegistry>();
+    let names = registry.read().by_pid.get(&pid).cloned();
+    names.unwrap_or_default()
 }
 
 /// Which name means which process.
@@ -91,6 +55,14 @@ impl<'a, P: Protocol, S> Named<'a> for Submission<'a, P, S> {
 #[derive(Debug, Default)]
 struct NameRegistry {
     registry: RwLock<Registry>,
+}
+
+impl Extension for NameRegistry {
+    fn add_to(&self, report: &mut ProcessInfo) {
+        if let Some(names) = self.read().by_pid.get(&report.pid) {
+            report.names.clone_from(names);
+        }
+    }
 }
 
 /// No hash maps: these would keep the memory of the most names that there ever were, and move all

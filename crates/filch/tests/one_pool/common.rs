@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use filch::fork_join::{self, Pool, Worker};
-use filch::scheduler::{
-    Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch::prelude::*;
+use filch::scheduler::{Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput};
 
 pub(crate) enum Numbers {}
 

@@ -7,10 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_nats::{Builder, Codec, ConnectError, Ended, Incident, Life, Nats, NodeLost};
-use filch_scheduler::{
-    Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, SendError,
-    StepOutput, Undelivered,
-};
+use filch_actors::prelude::*;
+use filch_scheduler::{Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, SendError, StepOutput, Undelivered};
 
 use crate::server::Server;
 

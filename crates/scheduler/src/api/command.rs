@@ -5,7 +5,9 @@ use std::fmt;
 use filch_sync::panic::drop_contained;
 
 use crate::api::outstanding::{OpenCommand, answer_panics};
-use crate::{CommandError, Handle, Pid, Protocol};
+use crate::{
+    CommandError, EndCall, ExitReason, Handle, Pid, ProcessError, ProcessHandle, Protocol,
+};
 
 /// Does the commands that processes yield.
 ///
@@ -96,6 +98,25 @@ impl<P: Protocol> Completion<P> {
     /// Answers with what `work` returns, or panics with.
     pub fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         self.command.answer_by(work);
+    }
+
+    /// Has the exit of `process`, through `reply`, answer. No thread waits for that. `reply` runs
+    /// where the process ends; if it panics, the command completes with that message.
+    pub fn follow(
+        self,
+        process: ProcessHandle<P>,
+        reply: impl FnOnce(Result<P::Output, ProcessError<P>>) -> Result<P::Reply, P::Error>
+        + Send
+        + 'static,
+    ) {
+        process.on_exit(|exit| self.answer_by(|| reply(exit)));
+    }
+
+    /// Has `call` called when the process that yielded the command has ended, and nobody waits for
+    /// its answer any more: to give up a request, a timer, a place in a line. See
+    /// [`Handle::at_end`].
+    pub fn at_end(&self, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
+        self.scheduler.at_end(self.pid(), call)
     }
 }
 

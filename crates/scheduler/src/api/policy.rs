@@ -7,7 +7,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::{Reason, Wake};
-use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::catch_panic;
 
 use crate::ops::send::refused;
@@ -106,52 +105,16 @@ impl<P: Protocol> Door<'_, P> {
     pub fn refused(&self, reason: Undelivered, message: P::Message) -> SendError<P> {
         refused(self.pid, reason, message)
     }
+
+    /// [`refused`](Self::refused), as the process [is over](Self::is_over).
+    pub fn gone(&self, message: P::Message) -> SendError<P> {
+        refused(self.pid, Undelivered::NoSuchProcess, message)
+    }
 }
 
 impl<P: Protocol> fmt::Debug for Door<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Door").field(&self.pid).finish()
-    }
-}
-
-/// A plain limit: one message more comes back.
-pub(crate) struct Bound {
-    limit: usize,
-    used: AtomicUsize,
-}
-
-impl Bound {
-    pub(crate) fn new(limit: usize) -> Self {
-        let used = AtomicUsize::new(0);
-        Self { limit, used }
-    }
-}
-
-impl<P: Protocol> MailboxPolicy<P> for Bound {
-    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
-        // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
-        // addition: a sender that overshoots for a moment would make another one see a full mailbox.
-        let limit = self.limit;
-        let more = |used| (used < limit).then_some(used + 1);
-        let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        match reserved {
-            Ok(_) => to.push(message),
-            // Of a process that has ended, nobody will ever empty the mailbox.
-            Err(_) if to.is_over() => Err(to.gone(message)),
-            Err(_) => Err(to.refused(Undelivered::Full { limit }, message)),
-        }
-    }
-
-    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
-        // ORDERING: Relaxed: see `send`.
-        self.used.fetch_sub(messages, Ordering::Relaxed);
-    }
-
-    fn close(&self, _: &Door<'_, P>) {}
-
-    fn undelivered(&self) -> usize {
-        // ORDERING: Relaxed: a figure for people.
-        self.used.load(Ordering::Relaxed)
     }
 }
 
@@ -215,13 +178,5 @@ impl<P: Protocol> Handle<P> {
         if let Some(policy) = self.policy(slot) {
             policy.close(&self.door(slot));
         }
-    }
-}
-
-/// For a policy's `send`, where the process is over.
-impl<P: Protocol> Door<'_, P> {
-    /// [`refused`](Self::refused), as the process is over.
-    pub fn gone(&self, message: P::Message) -> SendError<P> {
-        refused(self.pid, Undelivered::NoSuchProcess, message)
     }
 }

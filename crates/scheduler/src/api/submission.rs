@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::api::policy::Bound;
 use crate::table::{Placement, Takes, WatchKind};
 use filch_processors::BoundId;
 
@@ -125,14 +124,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// How many messages it may have been sent that no step has been given yet: one more is refused
-    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
-    /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
-    pub fn mailbox(self, messages: usize) -> Self {
-        self.mailbox_policy(Arc::new(Bound::new(messages)))
-    }
-
-    /// That says what becomes of each message.
+    /// Has `policy` say what becomes of each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: Arc<dyn MailboxPolicy<P>>) -> Self {
         self.options.placement.mailbox = Takes::By(policy);
         self
@@ -150,7 +142,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Its messages take their room in the [mailbox](Self::mailbox) until it
+    /// Its messages take their room in the [mailbox](Self::mailbox_policy) until it
     /// [gives it back](Handle::give_room), and not until a step is given them.
     pub fn reads_later(mut self) -> Self {
         self.options.reads_later = true;

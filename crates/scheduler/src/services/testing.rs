@@ -74,12 +74,19 @@ pub struct Said<P: Protocol>(StepOutput<P>);
 
 /// What a process does after a step.
 pub enum Next<P: Protocol> {
+    /// It takes another step.
     GoOn,
+    /// It waits for its commands.
     Wait,
+    /// It waits for whatever comes.
     Idle,
+    /// It has ended.
     Over(Result<P::Output, ProcessError<P>>),
+    /// It goes on as this process, by this method, with this input.
     Upgrade(Box<dyn Process<P>>, Box<str>, P::Input),
 }
+
+crate::protocol::debug_fields!(Next<P>, "Next");
 
 impl<P: Protocol> Said<P> {
     /// The commands, and the tags of those that were opened.

@@ -19,8 +19,7 @@ use crate::table::slot::Slot;
 pub struct ProcessInfo {
     /// The process.
     pub pid: Pid,
-    /// Its names, in no order. [`Pin::info`](crate::table::Pin::info) leaves that to those that have the
-    /// [registry](crate::NameRegistry).
+    /// Its names, in no order. An [extension](crate::Extension) that keeps names adds them.
     pub names: Vec<Arc<str>>,
     /// What it is doing, or waits for.
     pub activity: Activity,

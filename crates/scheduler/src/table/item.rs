@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::Reason;
-use crate::table::Watcher;
 
 use crate::api::policy::MailboxPolicy;
 use crate::api::step_output::Successor;
+use crate::table::Watcher;
 use crate::{Down, Event, Exited, Protocol};
 
 /// What a process's queue holds.
@@ -16,6 +16,7 @@ pub enum Item<P: Protocol> {
     /// For the process.
     Event(Event<P>),
     /// For the worker that drains the queue. The process does not see it, and takes no step for it.
+    #[expect(private_interfaces, reason = "models know of events alone")]
     Signal(Signal<P>),
 }
 

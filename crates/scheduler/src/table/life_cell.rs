@@ -27,7 +27,7 @@ enum Waiter<P: Protocol> {
 }
 
 /// Which waker a handle has left in a [`LifeCell`], if any.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Waiting(usize);
 
 /// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
@@ -78,7 +78,7 @@ impl<P: Protocol> LifeCell<P> {
         clippy::mut_from_ref,
         reason = "the cell's point: exclusivity is the caller's duty, which has the slot"
     )]
-    pub unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
+    pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
         self.content.with_mut(|content| {
             // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
             // last thread out of the slot has cleared it.
@@ -103,7 +103,7 @@ impl<P: Protocol> LifeCell<P> {
         reason = "the cell's point: exclusivity is the caller's duty, by the process state"
     )]
     #[inline]
-    pub unsafe fn body(&self) -> Option<&mut Body<P>> {
+    pub(crate) unsafe fn body(&self) -> Option<&mut Body<P>> {
         // SAFETY: exclusivity is the caller's obligation, above.
         self.content
             .with_mut(|content| match unsafe { &mut *content } {
@@ -184,7 +184,7 @@ impl<P: Protocol> LifeCell<P> {
     pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
         if !self.is_set() {
             let parker = Parker::new();
-            if let Ok(waiter) = self.await_end(Waiter::Thread(parker.unparker())) {
+            if let Ok(waiter) = self.await_end(Box::new(Waiter::Thread(parker.unparker()))) {
                 while !self.is_set() {
                     let woken = match deadline {
                         Some(deadline) => parker.park_deadline(deadline),
@@ -193,7 +193,7 @@ impl<P: Protocol> LifeCell<P> {
                             true
                         }
                     };
-                    if !woken && self.withdraw(waiter) {
+                    if !woken && self.withdraw(waiter).is_some() {
                         return None;
                     }
                 }
@@ -211,8 +211,16 @@ impl<P: Protocol> LifeCell<P> {
     /// As for `wait`, and `waiting` is the handle's.
     pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker) -> Poll<Exit<P>> {
         if !self.is_set() {
-            self.forget(waiting);
-            if let Ok(waiter) = self.await_end(Waiter::Future(waker.clone())) {
+            let waiter = match self.take_back(waiting) {
+                Some(mut waiter) => {
+                    if let Waiter::Future(own) = &mut *waiter {
+                        own.clone_from(waker);
+                    }
+                    waiter
+                }
+                None => Box::new(Waiter::Future(waker.clone())),
+            };
+            if let Ok(waiter) = self.await_end(waiter) {
                 waiting.0 = waiter.addr();
                 return Poll::Pending;
             }
@@ -224,14 +232,20 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// Takes the waker back that was left, unless the process has ended.
-    pub fn forget(&self, waiting: &mut Waiting) {
+    pub(crate) fn forget(&self, waiting: &mut Waiting) {
+        drop(self.take_back(waiting));
+    }
+
+    /// Takes the waiter back that was left with a waker, unless the process has ended.
+    fn take_back(&self, waiting: &mut Waiting) -> Option<Box<Waiter<P>>> {
+        let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the handle
         // from the one that did.
         let word = self.word.load(Ordering::Relaxed);
-        if waiting.0 != 0 && word.addr() == waiting.0 {
-            self.withdraw(word);
+        if address == 0 || word.addr() != address {
+            return None;
         }
-        waiting.0 = 0;
+        self.withdraw(word)
     }
 
     /// Has `call` called at the end: on the worker that ends the process, or here, if it has ended.
@@ -240,7 +254,9 @@ impl<P: Protocol> LifeCell<P> {
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
     pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
-        if let Err(Waiter::Call(call)) = self.await_end(Waiter::Call(call)) {
+        if let Err(waiter) = self.await_end(Box::new(Waiter::Call(call)))
+            && let Waiter::Call(call) = *waiter
+        {
             // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
             // the caller has.
             call(unsafe { self.take() });
@@ -273,8 +289,8 @@ impl<P: Protocol> LifeCell<P> {
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Waiter<P>) -> Result<*mut Waiter<P>, Waiter<P>> {
-        let waiter = Box::into_raw(Box::new(waiter));
+    fn await_end(&self, waiter: Box<Waiter<P>>) -> Result<*mut Waiter<P>, Box<Waiter<P>>> {
+        let waiter = Box::into_raw(waiter);
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
         let waits = self.word.compare_exchange(
@@ -286,7 +302,7 @@ impl<P: Protocol> LifeCell<P> {
         match waits {
             Ok(_) => Ok(waiter),
             // SAFETY: made above, and the word never held it.
-            Err(_) => Err(*unsafe { Box::from_raw(waiter) }),
+            Err(_) => Err(unsafe { Box::from_raw(waiter) }),
         }
     }
 
@@ -370,15 +386,27 @@ mod tests {
     use filch_parker::Parker;
 
     use super::{LifeCell, Waiter};
+    use crate::Protocol;
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
 
     /// The waiter's box is the one's that takes it out of the word: the thread that gives up
     /// waiting, or the one that ends the process. A failure: it is freed twice, or never.
     #[test]
     fn a_waiter_is_freed_once() {
-        let cell = LifeCell::<(), ()>::new();
+        let cell = LifeCell::<Any>::new();
         let alive = Arc::new(());
         let held = Arc::clone(&alive);
-        let call = Box::new(move |()| drop(held));
+        let call = Box::new(move |_| drop(held));
         let waiter = cell.await_end(Waiter::Call(call)).ok().unwrap();
         assert!(cell.withdraw(waiter));
         assert_eq!(Arc::strong_count(&alive), 1);

@@ -114,3 +114,13 @@ impl<P: Protocol> fmt::Debug for Mailbox<P> {
         f.debug_struct("Mailbox").finish_non_exhaustive()
     }
 }
+
+impl<P: Protocol> fmt::Debug for Takes<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "All",
+            Self::None => "None",
+            Self::By(_) => "By",
+        })
+    }
+}

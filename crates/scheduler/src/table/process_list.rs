@@ -99,12 +99,25 @@ mod tests {
     use super::{MOST, ProcessList};
     use crate::table::details::{PendingCommand, ProcessDetails};
     use crate::table::info::ProcessInfo;
-    use crate::{Node, Placement, Table};
+    use crate::table::{Placement, Table};
+    use crate::{Node, Protocol};
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
 
     fn process() -> ProcessInfo {
-        let table = Table::<(), (), ()>::new(Node::default());
+        let table = Table::<Any>::new(Node::default());
         table.occupy(&Placement::default()).unwrap();
-        table.iter().next().unwrap().info()
+        let pin = table.iter().next().unwrap();
+        ProcessInfo::of(pin.pid(), pin.slot())
     }
 
     /// The lines behind the one with the names of the columns.

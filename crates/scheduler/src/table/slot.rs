@@ -232,3 +232,13 @@ impl<P: Protocol> std::fmt::Debug for Slot<P> {
             .finish_non_exhaustive()
     }
 }
+
+impl<P: Protocol> std::fmt::Debug for Placement<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Placement")
+            .field("idle_priority", &self.idle_priority)
+            .field("bound_to", &self.bound_to)
+            .field("is_future", &self.is_future)
+            .finish_non_exhaustive()
+    }
+}

@@ -13,7 +13,7 @@ use crate::table::pid::Pid;
 /// [`Watchers`], or finds it in the queue at the end. A thread that finds that the process is over
 /// [fires](Self::fire) the watch, and the one that succeeds tells the other side.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     kind: WatchKind,
     by: Pid,
     with: Pid,
@@ -22,7 +22,7 @@ pub struct Watch {
 
 /// Which of the two is told of which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WatchKind {
+pub(crate) enum WatchKind {
     /// `by` is told of the end of `with`.
     Monitor,
     /// Each is told of the other's end, and perhaps ends by it.
@@ -38,7 +38,7 @@ const CANCELLED: u8 = 2;
 
 impl Watch {
     /// Neither fired nor cancelled.
-    pub fn new(kind: WatchKind, by: Pid, with: Pid) -> Arc<Self> {
+    pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid) -> Arc<Self> {
         let state = AtomicU8::new(ARMED);
         Arc::new(Self {
             kind,
@@ -49,22 +49,22 @@ impl Watch {
     }
 
     /// Whether one of the two is told of the other's end, or each.
-    pub fn kind(&self) -> WatchKind {
+    pub(crate) fn kind(&self) -> WatchKind {
         self.kind
     }
 
     /// The process that has the watch.
-    pub fn by(&self) -> Pid {
+    pub(crate) fn by(&self) -> Pid {
         self.by
     }
 
     /// The other process.
-    pub fn with(&self) -> Pid {
+    pub(crate) fn with(&self) -> Pid {
         self.with
     }
 
     /// Whether the caller must tell the other side: at most one caller ever.
-    pub fn fire(&self) -> bool {
+    pub(crate) fn fire(&self) -> bool {
         // ORDERING: Relaxed: it only decides which of several is first; what they tell goes through
         // a queue.
         let fired = self
@@ -74,7 +74,7 @@ impl Watch {
     }
 
     /// Neither side is to be told any more. Whether this was in time: it had not fired.
-    pub fn cancel(&self) -> bool {
+    pub(crate) fn cancel(&self) -> bool {
         // ORDERING: Relaxed: for the process that is not to be told, see `is_cancelled`.
         self.state.swap(CANCELLED, Ordering::Relaxed) == ARMED
     }
@@ -82,7 +82,7 @@ impl Watch {
     /// Whether it was cancelled, as far as the calling worker knows, which would deliver its end.
     /// If a process cancels it in a step, the workers of all later steps see that: the edges of its
     /// state order them.
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         // ORDERING: Relaxed: see above.
         self.state.load(Ordering::Relaxed) == CANCELLED
     }
@@ -94,7 +94,7 @@ impl Watch {
     }
 
     /// The process at the other end from `one`.
-    pub fn other_than(&self, one: Pid) -> Pid {
+    pub(crate) fn other_than(&self, one: Pid) -> Pid {
         if self.by == one { self.with } else { self.by }
     }
 }

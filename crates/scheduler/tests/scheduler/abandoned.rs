@@ -3,15 +3,15 @@
 //!
 //! A failure: the test hangs.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use filch_actors::BlockingThreads;
 use filch_actors::timers::Timers;
+use filch_actors::prelude::*;
 use filch_scheduler::{CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node, Pid, Process, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport};
 
 use crate::common::{Command, Test, handle, scripted, waiting};

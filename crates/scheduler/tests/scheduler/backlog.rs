@@ -1,12 +1,11 @@
 //! A process with more events than a step is given: others come in between, nothing is lost or
 //! overtaken, and what ends or replaces the process does not wait for the rest.
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError, StepOutput, Undelivered};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

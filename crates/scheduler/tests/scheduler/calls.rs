@@ -1,13 +1,13 @@
 //! Threads that call a process: send it a message, and wait for the answer.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use filch_actors::{CallError, Caller};
+use filch_actors::prelude::*;
 use filch_scheduler::{Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Protocol, Scheduler, StepOutput, Submission};
 
 /// What processes are asked that answer with an `R`.

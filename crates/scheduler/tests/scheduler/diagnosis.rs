@@ -1,9 +1,8 @@
 //! What a person sees of processes that hang: names, mailboxes, queues.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Pid, Scheduler};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};

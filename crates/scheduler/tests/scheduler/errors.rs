@@ -1,12 +1,12 @@
 //! What a program does with errors: passes them up, walks to their sources, takes the process's own
 //! out.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use filch_actors::{BlockingThreads, CallError, ExecuteError, SpawnError};
+use filch_actors::prelude::*;
 use filch_scheduler::{ExitReason, Handle, JoinError, NoSuchProcess, ProcessError, ResizeError, Scheduler, SendError, SubmitError};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};

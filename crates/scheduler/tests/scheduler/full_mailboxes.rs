@@ -1,13 +1,13 @@
 //! What becomes of a message for which a mailbox has no room.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::{Context, Poll, Waker};
 
+use filch_actors::{MailboxFull, WhenFull};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered};
 
 use crate::common::{Command, Test, scheduler, scripted};

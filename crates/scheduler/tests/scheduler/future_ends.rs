@@ -1,8 +1,6 @@
 //! Futures and outputs that come to their end in hostile ways: destructors that panic, strangers'
 //! messages and signals, upgrades, and handles that are dropped at that very moment.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +8,8 @@ use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use filch_actors::JoinHandle;
+use filch_actors::prelude::*;
 use filch_scheduler::{Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput};
 
 use crate::common::{scheduler, summing};

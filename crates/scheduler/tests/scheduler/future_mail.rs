@@ -1,11 +1,10 @@
 //! Messages and signals to a future: it has no mailbox, so messages come back; signals reach it.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::{pending, poll_fn};
 use std::sync::{Arc, mpsc};
 use std::task::{Poll, Waker};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, JoinError, Node, Pid, ProcessError, Protocol, Receiver, Scheduler, SendError, Undelivered};
 
 use crate::common::{scheduler, scripted, summing};

@@ -1,9 +1,9 @@
 //! Groups: a process is in one from its joining to its leaving or its end.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 
+use filch_actors::GroupError;
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ProcessHandle, Undelivered};
 
 use crate::common::{scheduler, summing, waiting};

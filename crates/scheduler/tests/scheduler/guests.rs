@@ -1,11 +1,11 @@
 //! Threads that wait for a process, and take its steps themselves while a worker is idle.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use filch_actors::ExecuteError;
+use filch_actors::prelude::*;
 use filch_scheduler::{CallKind, Event, Handle, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, handle, scheduler, scripted, waiting};

@@ -1,13 +1,13 @@
 //! Life-cycle hooks: a start that may be refused, an end that is told once, panics that harm
 //! nobody.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use filch_actors::ExecuteError;
 use crate::common::{Test, closed_once, handle, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError};
 
 /// Every start and every end. Refuses the second process, panics at the start of the third.

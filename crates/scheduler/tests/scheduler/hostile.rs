@@ -1,10 +1,9 @@
 //! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops
 //! what is not its own. The process concerned ends, with an exit, and nobody else notices.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler, StepOutput, SubmitError};
 
 enum Hostile {}

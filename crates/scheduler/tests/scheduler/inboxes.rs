@@ -1,13 +1,13 @@
 //! Processes that are async functions, with an inbox.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
+use filch_actors::SpawnError;
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Event, ExitReason, JoinError, ProcessError, Undelivered};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};

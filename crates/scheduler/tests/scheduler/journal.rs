@@ -1,11 +1,11 @@
 //! What a journal knows of each process: its type, its parent, what it waits for, and for whom.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use filch_actors::{CallError, Caller};
 use filch_actors::timers::Timers;
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Context, Event, Events, InitError, Pid, Process, ProcessDetails, Protocol, Scheduler, StepOutput, Verdict};
 
 use crate::common::{Command, Test, handle, scripted, waiting};
@@ -21,7 +21,7 @@ fn type_parent_and_commands_are_known() {
     let scheduler = Scheduler::builder()
         .workers(2)
         .handler(handle)
-        .journal(true);
+        .observer(filch_actors::Journal::default());
     let scheduler = scheduler.build().unwrap();
     let (give, completions) = mpsc::channel();
     let (tell, told) = mpsc::channel();
@@ -165,7 +165,7 @@ impl Process<Calls> for Asker {
 #[test]
 fn a_ring_of_calls_is_named() {
     let (clock, timers) = fake();
-    let scheduler = Scheduler::<Calls>::builder().workers(2).journal(true);
+    let scheduler = Scheduler::<Calls>::builder().workers(2).observer(filch_actors::Journal::default());
     let scheduler = scheduler.build().unwrap();
     let asker = || scheduler.submit(Asker::default(), "run", 0).unwrap();
     let [a, b, c, d] = [asker(), asker(), asker(), asker()];
@@ -235,7 +235,7 @@ fn a_watchdog_tells_of_each_long_step_once() {
     let scheduler = Scheduler::builder()
         .workers(1)
         .handler(handle)
-        .journal(true)
+        .observer(filch_actors::Journal::default())
         .watchdog(LIMIT, move |call| {
             let _ = bark.send(call.clone());
             panic!("it is contained");

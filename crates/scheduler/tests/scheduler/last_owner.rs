@@ -1,13 +1,12 @@
 //! What a scheduler's memory is kept by when its last owner has gone: handles to processes and
 //! wakers of futures.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::poll_fn;
 use std::sync::{Arc, Barrier, Weak, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{LifeCycle, ProcessHandle, Scheduler};
 
 use crate::common::{Test, summing, until_dropped};

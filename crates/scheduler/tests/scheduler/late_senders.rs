@@ -1,7 +1,5 @@
 //! Senders that wait for room: when each is told, and who does not wait.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::mpsc::{self, Sender};
@@ -9,6 +7,8 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
+use filch_actors::{Sending, SendingError, WhenFull};
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
 
 use crate::common::{Command, Test, handle, scheduler, scripted};

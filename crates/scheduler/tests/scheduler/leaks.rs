@@ -1,13 +1,12 @@
 //! Nothing stays behind: handlers are dropped, threads leave, slots come back, whatever forgets
 //! whatever.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput, SubmitError};
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,11 +1,11 @@
 //! Rows A1–A4, A8–A10: entry points, steps, yields and their completions, states, messages.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use filch_actors::ExecuteError;
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{CommandError, Event, ProcessError, Scheduler};
 
 #[test]

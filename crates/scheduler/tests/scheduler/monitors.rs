@@ -1,12 +1,11 @@
 //! Monitors: a watcher of a process hears of its end, once, with the reason, however early or
 //! late it watches.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, Monitor, Pid};
 
 type Told = (Pid, Monitor, ExitReason);

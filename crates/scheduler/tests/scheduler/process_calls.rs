@@ -1,11 +1,11 @@
 //! Calls by processes and by futures: each has exactly one answer, whatever ends first.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
+use filch_actors::{CallError, Caller, Answer};
 use filch_actors::timers::{TimeoutError, Timers};
+use filch_actors::prelude::*;
 use filch_scheduler::{CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput, Undelivered, from_fn};
 
 use crate::timers::{SECOND, fake};

@@ -1,12 +1,12 @@
 //! Row A1 and what else can be asked wrongly: a typed error, the refused value handed back, nothing
 //! left behind.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::error::Error;
 use std::time::Duration;
 
+use filch_actors::ExecuteError;
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler, StartError, SubmitError};
 
 #[test]

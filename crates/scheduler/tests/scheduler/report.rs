@@ -1,13 +1,12 @@
 //! The list of processes, and the standstill: what each waits for when nothing can run any more.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::poll_fn;
 use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::common::{Command, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Pid, Standstill, StandstillError, Verdict};
 
 #[test]

@@ -1,12 +1,11 @@
 //! Row A12: cancel, patience, the rest is closed, nothing leaks, everybody is closed exactly once.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Scheduler};
 
 const PATIENCE: Duration = Duration::from_secs(30);

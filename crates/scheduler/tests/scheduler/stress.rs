@@ -1,11 +1,10 @@
 //! Many processes at once, on real threads: nothing lost, nothing doubled, everybody closed once.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::common::{Command, closed_once, scheduler, scripted, summing};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, Pid};
 
 /// A ring of processes passes a token round and round: every hop is a send to a process that is

@@ -1,13 +1,12 @@
 //! Row A13: a process is terminated in every state, from everywhere, once; and nothing that comes
 //! later matters.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError, ProcessHandle, StepOutput, SubmitError};
 
 const PATIENCE: Duration = Duration::from_secs(30);

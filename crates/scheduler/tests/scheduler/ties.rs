@@ -1,9 +1,9 @@
 //! What a process has from its first moment: a name, watchers, links, a deadline.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 
+use filch_actors::{RegisterError, SpawnError};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
 
 use crate::common::{scheduler, scripted, summing, waiting};

@@ -1,12 +1,11 @@
 //! What timers do for processes, on a clock that the test moves: nothing here sleeps or measures.
 //! The timers themselves are tested in `filch-timers`.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use filch_actors::timers::{FakeClock, Timers};
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle, Scheduler};
 
 use crate::common::{Command, Test, scheduler, scripted, summing};

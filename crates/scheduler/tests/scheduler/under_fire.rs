@@ -1,13 +1,12 @@
 //! What the Go original's tests ask for, and no other file here: answers out of order, ends amid
 //! everything, upgrades and the limit under load.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted};

@@ -1,11 +1,11 @@
 //! A live process is replaced by a new version of itself: the same name, mailbox, commands and
 //! watchers; another process.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::sync::{Arc, Mutex, mpsc};
 
+use filch_actors::Asked;
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessError, ProcessHandle, StepOutput};
 
 /// What happens to the versions of one process, in order.

@@ -1,7 +1,5 @@
 //! What a standstill knows of futures that wait for each other, and of timers; and its time limit.
 
-#[allow(unused_imports)]
-use filch_actors::{AsyncFn, BlockingThreads, Broadcast, CallError, Caller, Calls as _, ConnectError, Deadlines as _, Dump, Dumps as _, Ends as _, EndsOfWaiting as _, ExecuteError, Executes as _, Follows as _, GroupError, Grouped as _, Inbox, JoinHandle, Journals as _, Mailboxes as _, MailboxFull, Named as _, Names as _, Nodes as _, RegisterError, Rings as _, Sending, SendingError, Sends as _, SpawnError, Spawns as _, SpawnsPrepared as _, StepCalls as _, StepSending as _, WhenFull};
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
@@ -9,6 +7,8 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
+use filch_actors::JoinHandle;
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Event, PendingTimers, Pid, Scheduler, StandstillError, Verdict};
 
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};

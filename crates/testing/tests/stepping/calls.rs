@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use filch_scheduler::{
-    CallError, CommandError, Context, Event, SendError, StepOutput, Undelivered,
-};
+use filch_actors::CallError;
+use filch_actors::prelude::*;
+use filch_scheduler::{CommandError, Context, Event, SendError, StepOutput, Undelivered};
 use filch_testing::{CallAbandoned, ProcessTest, StepStatus, caller};
 
 use crate::{Message, Script, Scripted, Shop, begun, price};

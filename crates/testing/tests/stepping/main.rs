@@ -6,10 +6,8 @@ mod calls;
 
 use std::sync::{Arc, Mutex};
 
-use filch_scheduler::{
-    Caller, Context, Event, Events, ExitReason, InitError, Pid, Process, ProcessError, Protocol,
-    StepOutput,
-};
+use filch_actors::Caller;
+use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
 use filch_testing::{ProcessTest, StepStatus, WhyNoStep};
 
 enum Shop {}

@@ -1,6 +1,8 @@
 //! Mailboxes without room: senders that wait, messages that are dropped, processes that end.
 
-use filch_scheduler::{Event, Inbox, JoinError, ProcessError, Undelivered, WhenFull};
+use filch_actors::{Inbox, WhenFull};
+use filch_actors::prelude::*;
+use filch_scheduler::{Event, JoinError, ProcessError, Undelivered};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use filch_scheduler::{Handle, JoinHandle, ProcessError, SpawnError};
+use filch_actors::{JoinHandle, SpawnError};
+use filch_actors::prelude::*;
+use filch_scheduler::{Handle, ProcessError};
 
 use crate::account::count::{Count, Flag, lock};
 use crate::account::findings::complain;

@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::{BlockingThreads, CommandHandler, Completion, ExecuteError};
+use filch_actors::{BlockingThreads, ExecuteError};
+use filch_actors::prelude::*;
+use filch_scheduler::{CommandHandler, Completion};
 
 use crate::account::token::{Kind, Token, dispose};
 use crate::cast::actor::Actor;

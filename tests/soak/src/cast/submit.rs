@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Handle, ProcessError, ProcessHandle, Submission, SubmitError};
 
 use crate::account::findings::complain;

@@ -11,8 +11,8 @@ use filch_parker::poll_until;
 use filch_promise::{Prepared, Promised, Resolver, promise};
 use filch_sync::panic::drop_contained;
 
-/// A caller that waits for an answer of type `R`: what a [call](crate::Calls::call) puts into a
-/// message. A process [answers](crate::StepCalls::answer) it, in this step or a later one.
+/// A caller that waits for an answer of type `R`: what a [call](crate::HandleExt::call) puts into a
+/// message. A process [answers](crate::StepOutputExt::answer) it, in this step or a later one.
 ///
 /// Dropping it fails the call at once with [`CallError::Abandoned`](crate::CallError::Abandoned):
 /// so nobody waits for a process that has ended, whatever it kept, or for a message that is not
@@ -117,7 +117,7 @@ impl<R> Caller<R> {
 
 impl<R: Send + 'static> Caller<R> {
     /// Answers at once: for an async function, and where the process itself has passed the caller
-    /// on to what knows the answer. In a step, [`StepCalls::answer`](crate::StepCalls::answer) does
+    /// on to what knows the answer. In a step, [`StepOutputExt::answer`](crate::StepOutputExt::answer) does
     /// it when the step is over.
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.

@@ -4,19 +4,35 @@ use std::fmt;
 
 use filch_scheduler::{Activity, Pid, ProcessInfo, Standstill};
 
-use crate::wait_graph::WaitGraph;
+use crate::report::wait_graph::WaitGraph;
 
-/// Which processes wait for each other, of those that stand still.
-pub trait Rings {
-    /// The futures that nothing will wake, whatever the [verdict](Self::verdict) says of the
+/// The processes of a [`Standstill`] that wait for each other. Its `Display` is the standstill's
+/// report, and these behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct Rings<'a>(&'a Standstill);
+
+impl<'a> Rings<'a> {
+    /// Of that standstill.
+    pub fn of(standstill: &'a Standstill) -> Self {
+        Self(standstill)
+    }
+
+    /// The futures that nothing will wake, whatever the [verdict](Standstill::verdict) says of the
     /// others: nothing elsewhere has a waker of theirs, and the processes that they await, if they
     /// await any, are futures in the same case.
-    fn stuck(&self) -> Vec<Pid>;
+    pub fn stuck(&self) -> Vec<Pid> {
+        let graph = graph(self.0);
+        let processes = self.0.processes.iter().enumerate();
+        let stuck = processes.filter(|&(at, _)| graph.is_stuck(at));
+        stuck.map(|(_, process)| process.pid).collect()
+    }
 
     /// Futures that wait only for each other, in rings: each awaits the next one, and the last one
     /// the first. All are [stuck](Self::stuck). Each stuck future is in one of these rings, or
     /// awaits one that leads to it, or waits in the end for a future that nothing wakes.
-    fn rings(&self) -> Vec<Vec<Pid>>;
+    pub fn rings(&self) -> Vec<Vec<Pid>> {
+        pids(self.0, graph(self.0).rings())
+    }
 
     /// Rings of processes of which each waits for the next one, and the last one for the first, if
     /// one of them waits for the answer to a call: for answers alone, or, as a future, for the end
@@ -24,35 +40,13 @@ pub trait Rings {
     ///
     /// If no process of a ring has passed on the caller that it is to answer, to a thread or to a
     /// process that is in no ring, they wait for ever. That cannot be seen: so neither the
-    /// [verdict](Self::verdict) nor [`stuck`](Self::stuck) says so.
-    fn call_rings(&self) -> Vec<Vec<Pid>>;
-
-    /// The report, with these.
-    fn with_rings(&self) -> WithRings<'_>;
-}
-
-impl Rings for Standstill {
-    fn stuck(&self) -> Vec<Pid> {
-        let graph = graph(self);
-        let processes = self.processes.iter().enumerate();
-        let stuck = processes.filter(|&(at, _)| graph.is_stuck(at));
-        stuck.map(|(_, process)| process.pid).collect()
-    }
-
-    fn rings(&self) -> Vec<Vec<Pid>> {
-        pids(self, graph(self).rings())
-    }
-
-    fn call_rings(&self) -> Vec<Vec<Pid>> {
-        let graph = WaitGraph::with_calls(&self.processes, &self.futures);
+    /// [verdict](Standstill::verdict) nor [`stuck`](Self::stuck) says so.
+    pub fn call_rings(&self) -> Vec<Vec<Pid>> {
+        let graph = WaitGraph::with_calls(&self.0.processes, &self.0.futures);
         let mut rings = graph.rings();
         let calls = |process: &ProcessInfo| process.activity != Activity::Pending;
-        rings.retain(|ring| ring.iter().any(|&at| calls(&self.processes[at])));
-        pids(self, rings)
-    }
-
-    fn with_rings(&self) -> WithRings<'_> {
-        WithRings(self)
+        rings.retain(|ring| ring.iter().any(|&at| calls(&self.0.processes[at])));
+        pids(self.0, rings)
     }
 }
 
@@ -66,18 +60,14 @@ fn pids(standstill: &Standstill, rings: Vec<Vec<usize>>) -> Vec<Vec<Pid>> {
     rings.into_iter().map(pids).collect()
 }
 
-/// A report for people, with rings.
-#[derive(Debug)]
-pub struct WithRings<'a>(&'a Standstill);
-
-impl fmt::Display for WithRings<'_> {
+impl fmt::Display for Rings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)?;
-        for ring in self.0.rings() {
+        for ring in self.rings() {
             let way = list(&ring, " awaits ");
             write!(f, "\nin a ring, for ever: {way} awaits {}", ring[0])?;
         }
-        for ring in self.0.call_rings() {
+        for ring in self.call_rings() {
             f.write_str("\nin a ring, unless one has passed its caller on: ")?;
             for &pid in &ring {
                 let is_future = self.0.futures.iter().any(|future| future.pid == pid);

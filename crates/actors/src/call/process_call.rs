@@ -12,117 +12,37 @@ use filch_timers::Bounded;
 use filch_scheduler::{Context, OpenCommand, Pid, Protocol, StepOutput};
 
 use crate::CallError;
-use crate::caller::{Caller, WaitingProcess, Ways};
+use crate::call::caller::{Caller, WaitingProcess, Ways};
 use crate::timers::Timers;
 
-/// Calls by processes, and answers.
-pub trait StepCalls<P: Protocol> {
-    /// Sends the process `to` a message with a [`Caller`] in it, here and now. The answer, through
-    /// `reply`, comes as that of a command: as [`Event::Completed`](filch_scheduler::Event::Completed) with
-    /// this `tag`, which ends a [`wait`](StepOutput::wait). The end of the called process is an answer,
-    /// too, at once. The `context` is that of the step. With a limit: [`call_by`](Self::call_by).
-    ///
-    /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
-    /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
-    /// with that message. A panic of `message` is one of the step.
-    ///
-    /// ```
-    /// # use filch_actors::{Caller, StepCalls};
-    /// # use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
-    /// # enum Sums {}
-    /// # impl Protocol for Sums {
-    /// #     type Input = (); type Message = Caller<u64>; type Command = (); type Reply = u64;
-    /// #     type Output = u64; type Error = String;
-    /// # }
-    /// # let scheduler = Scheduler::<Sums>::builder().workers(2).build()?;
-    /// # let oracle = scheduler.spawn_with(|mut inbox| async move {
-    /// #     while let Event::Message(caller) = inbox.next().await { caller.answer(42) }
-    /// # })?;
-    /// # let oracle = oracle.pid();
-    /// let asker = from_fn(move |context, events, out| {
-    ///     for event in events {
-    ///         if let Event::Completed { tag: 7, result } = event {
-    ///             out.done(result.map_err(|error| error.to_string())?);
-    ///             return Ok(());
-    ///         }
-    ///     }
-    ///     let message = |caller| caller;
-    ///     out.call(context, 7, oracle, message, |answer| answer.map_err(|e| e.to_string()));
-    ///     out.wait();
-    ///     Ok(())
-    /// });
-    /// assert_eq!(scheduler.execute(asker, "run", ())?, 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn call<R: Send + 'static>(
-        &mut self,
-        context: &Context<'_, P>,
-        tag: u64,
-        to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message,
-        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-    );
-
-    /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
-    /// [`CallError::NotYet`], and an answer that comes later is dropped. If the deadline has passed
-    /// before the message is sent, that may be sent all the same. Timers that are shut down have no
-    /// deadlines to come: that is one.
-    fn call_by<R: Send + 'static>(
-        &mut self,
-        context: &Context<'_, P>,
-        tag: u64,
-        limit: (Instant, &Timers),
-        to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message,
-        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-    );
-
-    /// Answers a [call](crate::Calls::call). The caller gets the answer when the step is over, and
-    /// what belongs to it: see [`StepOutput::give_after_turn`].
-    ///
-    /// So the caller, which perhaps holds a lock, waits for all that the step waits for, be it a
-    /// worker or the caller's own thread that takes the step. An answer that was given before the
-    /// step failed or panicked is still an answer.
-    ///
-    /// What this cannot help: a step that passes the [`Caller`] on to another process, or drops it,
-    /// ends the call while the step goes on. If it then waits for what the caller keeps until the
-    /// call has returned, a lock for instance, and it is the caller's thread that takes the step,
-    /// this waits for ever.
-    fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R);
+/// See [`StepOutputExt::call`](crate::StepOutputExt::call).
+pub(crate) fn call<P: Protocol, R: Send + 'static>(
+    out: &mut StepOutput<P>,
+    context: &Context<'_, P>,
+    tag: u64,
+    to: Pid,
+    message: impl FnOnce(Caller<R>) -> P::Message,
+    reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+) {
+    let outstanding = out.open_command(context, tag);
+    outstanding.note_call(to, false);
+    make(context, to, message, Call { outstanding, reply });
 }
 
-impl<P: Protocol> StepCalls<P> for StepOutput<P> {
-    fn call<R: Send + 'static>(
-        &mut self,
-        context: &Context<'_, P>,
-        tag: u64,
-        to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message,
-        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-    ) {
-        let outstanding = self.open_command(context, tag);
-        outstanding.note_call(to, false);
-        make(context, to, message, Call { outstanding, reply });
-    }
-
-    fn call_by<R: Send + 'static>(
-        &mut self,
-        context: &Context<'_, P>,
-        tag: u64,
-        (deadline, timers): (Instant, &Timers),
-        to: Pid,
-        message: impl FnOnce(Caller<R>) -> P::Message,
-        reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
-    ) {
-        let outstanding = self.open_command(context, tag);
-        outstanding.note_call(to, true);
-        let call = Limited(Some(Call { outstanding, reply }), PhantomData);
-        make(context, to, message, timers.bound(deadline, call, drop));
-    }
-
-    fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
-        self.give_after_turn(caller.prepare(answer));
-    }
+/// See [`StepOutputExt::call_by`](crate::StepOutputExt::call_by).
+pub(crate) fn call_by<P: Protocol, R: Send + 'static>(
+    out: &mut StepOutput<P>,
+    context: &Context<'_, P>,
+    tag: u64,
+    (deadline, timers): (Instant, &Timers),
+    to: Pid,
+    message: impl FnOnce(Caller<R>) -> P::Message,
+    reply: impl FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+) {
+    let outstanding = out.open_command(context, tag);
+    outstanding.note_call(to, true);
+    let call = Limited(Some(Call { outstanding, reply }), PhantomData);
+    make(context, to, message, timers.bound(deadline, call, drop));
 }
 
 /// What is done with the answer.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol, RunningCall};
 
-/// What a scheduler looked like, made by [`Handle::dump`](Dumps::dump): print it.
+/// What a scheduler looked like, made by [`Handle::dump`](crate::HandleExt::dump): print it.
 ///
 /// First come the workers and the lengths of the run queues, as [`Handle::workers_dump`] shows
 /// them, and then the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with
@@ -31,18 +31,11 @@ const SHOWN: usize = 64;
 /// Processes with empty steps in a dump.
 const SHOWN_IN_VAIN: usize = 8;
 
-/// What a scheduler looks like, for people.
-pub trait Dumps {
-    /// What the workers, their threads and the threads of [`BlockingThreads`](crate::BlockingThreads)
-    /// are doing just now, and the processes with the longest mailboxes, to be printed when something
-    /// hangs. Looks at each process.
-    fn dump(&self) -> Dump;
-}
-
-impl<P: Protocol> Dumps for Handle<P> {
-    fn dump(&self) -> Dump {
-        let mut processes = self.list();
-        let empty_steps = self.stats().total().empty_steps;
+impl Dump {
+    /// See [`HandleExt::dump`](crate::HandleExt::dump).
+    pub(crate) fn of<P: Protocol>(scheduler: &Handle<P>) -> Self {
+        let mut processes = scheduler.list();
+        let empty_steps = scheduler.stats().total().empty_steps;
         let mut busy: Vec<_> = processes
             .iter()
             .filter(|info| info.empty_steps > 0)
@@ -56,10 +49,10 @@ impl<P: Protocol> Dumps for Handle<P> {
             Reverse((mailbox(info).max(info.queued.events), info.outstanding))
         });
         processes.truncate(SHOWN);
-        let mut commands = self.running();
+        let mut commands = scheduler.running();
         commands.retain(|call| matches!(call.kind, CallKind::Command { .. }));
-        Dump {
-            workers: self.workers_dump().to_string(),
+        Self {
+            workers: scheduler.workers_dump().to_string(),
             commands,
             live,
             processes,

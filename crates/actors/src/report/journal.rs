@@ -1,40 +1,21 @@
 //! The journal: what is known of each process beside its slot.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use filch_scheduler::{Builder, Observer, Pid, ProcessDetails, Protocol};
+use filch_scheduler::{Observer, Pid, ProcessDetails};
 use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
 
-use crate::journal::entry::{Entry, NotedCall};
+use crate::report::entry::{Entry, NotedCall};
 
-/// Journals.
-pub trait Journals: Sized {
-    /// Whether the scheduler notes of each process its type, its age, its parent and the commands and
-    /// calls that it has under way, with their ages. It takes a lock for a moment for each process that
-    /// begins or ends, and two for each command; none for a message. Default: `false`.
-    fn journal(self, keep: bool) -> Self;
-}
-
-impl<P: Protocol> Journals for Builder<P> {
-    fn journal(self, keep: bool) -> Self {
-        if keep {
-            self.observer(Journal::default())
-        } else {
-            self
-        }
-    }
-}
-
-/// What is known of each process beside its slot: written when it is submitted, is replaced or
-/// ends, and when a command of it begins or is completed; read for reports. Not for messages, nor
-/// for steps.
+/// Notes of each process its type, its age, its parent, and the commands and calls that it has under
+/// way, with their ages; they are its [details](filch_scheduler::ProcessInfo::details) in reports.
 ///
-/// A scheduler has one only if it was built [so](crate::Builder::journal): a process costs no
-/// memory for it elsewhere, and what would write here looks at an `Option`.
-///
-/// Each writer holds one of several locks for a moment.
+/// A scheduler has one only if it was [given](filch_scheduler::Builder::observer) it:
+/// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that begins
+/// or ends, and two for each command; none for a message. There are several locks, by slot.
 #[derive(Default)]
-struct Journal {
+pub struct Journal {
     /// By slot.
     shards: [CachePadded<Mutex<HashMap<Pid, Entry>>>; SHARDS],
 }
@@ -46,7 +27,6 @@ impl Journal {
     fn shard(&self, pid: Pid) -> MutexGuard<'_, HashMap<Pid, Entry>> {
         lock(&self.shards[pid.slot() as usize % SHARDS])
     }
-
 }
 
 impl Observer for Journal {
@@ -96,5 +76,11 @@ impl Observer for Journal {
     /// The name of its type.
     fn type_name(&self, pid: Pid) -> Option<&'static str> {
         self.shard(pid).get(&pid).map(|entry| entry.type_name)
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").finish_non_exhaustive()
     }
 }
