@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use filch_scheduler::{Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
+    StepOutput,
+};
 
 use crate::job::standing_still;
 

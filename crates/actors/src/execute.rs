@@ -19,7 +19,10 @@ pub(crate) fn execute<P: Protocol>(
         let refused = Refused::new(Box::new(process), input);
         return Err(ExecuteError::CalledFromInside(refused));
     }
-    let submitted = scheduler.submission(process, method, input).as_guest().submit();
+    let submitted = scheduler
+        .submission(process, method, input)
+        .as_guest()
+        .submit();
     let process = submitted.map_err(ExecuteError::Submit)?;
     process.join().map_err(ExecuteError::not_joined)
 }
@@ -71,7 +74,9 @@ impl<P: Protocol> ExecuteError<P> {
         match error {
             JoinError::Process(error) => Self::Process(error),
             JoinError::NotYet(process) => Self::NotYet(process),
-            _ => unreachable!("a thread is a worker only further up its stack, and it was none here"),
+            _ => {
+                unreachable!("a thread is a worker only further up its stack, and it was none here")
+            }
         }
     }
 }

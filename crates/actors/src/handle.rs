@@ -215,7 +215,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
-        F::Output: Send + 'static {
+        F::Output: Send + 'static,
+    {
         async_fn::spawn(self.borrow(), future)
     }
 
@@ -259,7 +260,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     where
         C: FnOnce(Inbox<P>) -> F,
         F: Future + Send + 'static,
-        F::Output: Send + 'static {
+        F::Output: Send + 'static,
+    {
         self.submission_with(function).spawn()
     }
 
@@ -270,7 +272,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     where
         C: FnOnce(Inbox<P>) -> F,
         F: Future + Send + 'static,
-        F::Output: Send + 'static {
+        F::Output: Send + 'static,
+    {
         let submission = self.borrow().prepare(AsyncFn::new(function));
         submission.as_future().reads_later()
     }
@@ -342,11 +345,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
 
     /// Sends each process of the group what `message` makes for it, in the order in which they
     /// joined. See [`send`](Self::send).
-    fn broadcast(
-        &self,
-        name: &str,
-        message: impl FnMut(Pid) -> P::Message,
-    ) -> Broadcast<P> {
+    fn broadcast(&self, name: &str, message: impl FnMut(Pid) -> P::Message) -> Broadcast<P> {
         registry::groups::broadcast(self.borrow(), name, message)
     }
 

@@ -52,7 +52,10 @@ pub(crate) fn connect<P: Protocol, R: Receiver<P>>(
     }
 }
 
-pub(crate) fn disconnect<P: Protocol>(scheduler: &Handle<P>, node: Node) -> Option<Arc<dyn Receiver<P>>> {
+pub(crate) fn disconnect<P: Protocol>(
+    scheduler: &Handle<P>,
+    node: Node,
+) -> Option<Arc<dyn Receiver<P>>> {
     let all: Arc<dyn Any + Send + Sync> = scheduler.receiver()?;
     let all = all.downcast::<Routes<P>>().ok()?;
     let mut routes = all.0.write().unwrap_or_else(PoisonError::into_inner);

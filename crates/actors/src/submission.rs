@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use filch_scheduler::{Protocol, Submission};
 
+use crate::future::async_fn;
 use crate::future::async_fn::{Function, SpawnError};
 use crate::future::join_handle::JoinHandle;
 use crate::mailbox::counted::Counted;
 use crate::mailbox::latest::Latest;
 use crate::mailbox::when_full::WhenFull;
-use crate::timers::{DeadlinePassed, Timers};
-use crate::future::async_fn;
 use crate::registry;
+use crate::timers::{DeadlinePassed, Timers};
 
 /// What this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit, and async
 /// functions.
@@ -50,15 +50,20 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     fn mailbox_with(self, messages: usize, when_full: WhenFull) -> Submission<'a, P, S> {
         match when_full {
             WhenFull::DropOldest => self.into().mailbox_policy(Arc::new(Latest::new(messages))),
-            _ => self.into().mailbox_policy(Arc::new(Counted::new(messages, when_full))),
+            _ => self
+                .into()
+                .mailbox_policy(Arc::new(Counted::new(messages, when_full))),
         }
     }
 
-    /// Submits it. See [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
+    /// Submits an async function that was
+    /// [prepared](crate::HandleExt::submission_with). See
+    /// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
     ///
     /// # Errors
-    /// As [`HandleExt::spawn_with`](crate::HandleExt::spawn_with); and [`SpawnError::Name`], if the name is taken, or
-    /// [`SpawnError::DeadlinePassed`].
+    /// As [`HandleExt::spawn_with`](crate::HandleExt::spawn_with); and
+    /// [`NotAdmitted::Condition`](filch_scheduler::NotAdmitted::Condition) if the name is taken, or
+    /// the deadline has passed.
     ///
     /// # Panics
     /// As [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).

@@ -203,7 +203,12 @@ impl Timers {
 
 impl Timers {
     /// Terminates the process at that time, if it lives then.
-    pub(crate) fn terminate_at<P: Protocol>(&self, deadline: Instant, scheduler: &Handle<P>, pid: Pid) {
+    pub(crate) fn terminate_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        pid: Pid,
+    ) {
         let timers = self.on_behalf_of(scheduler.number());
         let terminated = scheduler.clone();
         let key = timers.call_at(deadline, move || {

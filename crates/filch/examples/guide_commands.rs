@@ -7,7 +7,10 @@ use std::{fs, io};
 
 use filch::actors::BlockingThreads;
 use filch::prelude::*;
-use filch::scheduler::{CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch::scheduler::{
+    CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler,
+    StepOutput,
+};
 
 // ANCHOR: protocol
 enum Files {}

@@ -4,7 +4,10 @@ use std::error::Error;
 
 // ANCHOR: protocol
 use filch::prelude::*;
-use filch::scheduler::{Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput, SubmitError, from_fn};
+use filch::scheduler::{
+    Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
+    SubmitError, from_fn,
+};
 
 /// What the processes of this program agree on.
 enum Sums {}

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use filch::actors::timers::{Bounded, FakeClock, Timers};
 use filch::prelude::*;
-use filch::scheduler::{Completion, Event, JoinError, Process, ProcessError, Protocol, Scheduler, from_fn};
+use filch::scheduler::{
+    Completion, Event, JoinError, Process, ProcessError, Protocol, Scheduler, from_fn,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

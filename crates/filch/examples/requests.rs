@@ -9,7 +9,9 @@ use std::error::Error;
 use std::time::Instant;
 
 use filch::fork_join::{Pool, join};
-use filch::scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch::scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 
 /// What is asked, and answered.
 enum Sorting {}

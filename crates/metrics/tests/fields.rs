@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use filch_metrics::SchedulerMetrics;
 use filch_actors::WhenFull;
 use filch_actors::prelude::*;
+use filch_metrics::SchedulerMetrics;
 use filch_scheduler::{Protocol, Scheduler, from_fn};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;

@@ -14,9 +14,9 @@ use std::io::stdin;
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
 
-use filch_nats::{Codec, Ended, Nats};
 use filch_actors::Inbox;
 use filch_actors::prelude::*;
+use filch_nats::{Codec, Ended, Nats};
 use filch_scheduler::{Event, Node, Pid, Protocol, Scheduler};
 
 const USAGE: &str = "usage: chat OWN_NODE OTHER_NODE [SERVER]

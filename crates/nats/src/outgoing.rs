@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use async_nats::{Client, Subject};
 
-use filch_actors::prelude::*;
 use crate::counters::Count;
 use crate::outbox::{Outbox, Packet};
 use crate::report::Report;
 use crate::wire::Header;
+use filch_actors::prelude::*;
 
 /// The end where packets go out.
 pub(crate) struct Outgoing {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use filch_actors::timers::{FakeClock, Timers};
-use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 
 enum Naps {}
 

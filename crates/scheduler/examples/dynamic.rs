@@ -3,7 +3,9 @@
 
 use filch_actors::dynamic::{Commands, Dynamic, Failure, Payload};
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Process, Scheduler, StepOutput,
+};
 
 /// A command. Any type will do.
 struct Square(u64);

@@ -1,7 +1,9 @@
 //! A process that waits for another one, by a command: no worker and no thread waits meanwhile.
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 
 enum Family {}
 

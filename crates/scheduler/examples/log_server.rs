@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol, Scheduler, StepOutput, Undelivered};
+use filch_scheduler::{
+    Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol, Scheduler,
+    StepOutput, Undelivered,
+};
 
 enum Logs {}
 

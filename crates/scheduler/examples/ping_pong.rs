@@ -4,7 +4,9 @@
 
 use std::time::Instant;
 
-use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
 
 /// What the two say to each other.
 enum Game {}

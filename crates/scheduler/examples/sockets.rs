@@ -11,7 +11,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use filch_actors::BlockingThreads;
-use filch_scheduler::{CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol,
+    Scheduler, StepOutput,
+};
 
 // ANCHOR: protocol
 enum Sockets {}

@@ -31,17 +31,17 @@ pub use api::cancel::Cancel;
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
 pub use api::end_call::EndCall;
-pub use api::extensions::Extension;
 pub use api::event::{CommandError, Event, Events};
+pub use api::extensions::Extension;
 pub use api::from_fn::{FromFn, from_fn};
 pub use api::handed_back::HandedBack;
 pub use api::handle::{CalledFromInside, Handle};
-pub use api::outstanding::OpenCommand;
 pub use api::life_cycle::{HookError, LifeCycle};
-pub use api::process::{InitError, Process};
 pub use api::observer::Observer;
+pub use api::outstanding::OpenCommand;
 pub use api::place::{NotAdmitted, Place};
 pub use api::policy::{Door, MailboxPolicy, TellSender};
+pub use api::process::{InitError, Process};
 pub use api::process_error::{AnyOutput, Outcome, ProcessError};
 pub use api::process_handle::{JoinError, ProcessHandle};
 pub use api::receiver::{Receiver, SendError, Undelivered};
@@ -51,11 +51,6 @@ pub use api::step_output::StepOutput;
 pub use api::submission::{Start, Submission};
 pub use api::waker::ProcessWaker;
 pub use builder::{BuildError, Builder};
-pub use table::{
-    Activity, Down, ExitReason, Exited, Link, Monitor, NoSuchProcess, Node, PendingCommand,
-    PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList,
-    Standstill, Verdict,
-};
 pub use filch_event_queue::Depth;
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
 pub use ops::shutdown::ShutdownReport;
@@ -64,10 +59,15 @@ pub use ops::upgrade::UpgradeError;
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
 pub use services::bound_thread::BoundThread;
+pub use services::service_threads::is_ours as is_own_thread;
 pub use services::standstill::StandstillError;
 #[doc(hidden)] // for `filch-testing`, which shows it
 pub use services::testing;
-pub use services::service_threads::is_ours as is_own_thread;
+pub use table::{
+    Activity, Down, ExitReason, Exited, Link, Monitor, NoSuchProcess, Node, PendingCommand,
+    PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, Standstill,
+    Verdict,
+};
 
 #[doc = include_str!("../SIGNALS.md")]
 pub mod signals {}

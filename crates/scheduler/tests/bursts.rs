@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock, mpsc};
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, ProcessHandle, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Process, ProcessHandle, Scheduler, StepOutput,
+};
 
 use counting::{BYTES, Words};
 

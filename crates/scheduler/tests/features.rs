@@ -24,7 +24,9 @@ impl Protocol for Any {
 
 #[test]
 fn reports_are_data() {
-    let scheduler = Scheduler::<Any>::builder().workers(1).observer(filch_actors::Journal::default());
+    let scheduler = Scheduler::<Any>::builder()
+        .workers(1)
+        .observer(filch_actors::Journal::default());
     let scheduler = scheduler.build().unwrap();
     let idle = from_fn(|_, _, _| Ok(()));
     let idle = scheduler.submission(idle, "run", ()).name("idler");

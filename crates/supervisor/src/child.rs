@@ -4,9 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use filch_actors::prelude::*;
 use filch_actors::timers::Timers;
 use filch_actors::{Inbox, SpawnError};
-use filch_actors::prelude::*;
 use filch_scheduler::{ExitReason, Handle, NotAdmitted, Pid, Protocol, Submission, SubmitError};
 use filch_sync::panic::drop_contained;
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use filch_scheduler::testing::ProcessSlot;
-use filch_scheduler::{Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler};
+use filch_scheduler::{
+    Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler,
+};
 use filch_sync::panic::catch_panic;
 
 use crate::mailbox::Mailbox;
@@ -123,7 +125,8 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         let left = self.outstanding.len();
         let step = step(&mut self.life.process, &self.slot, events, left);
         let commands = step.commands.iter().map(|(tag, _)| *tag);
-        self.outstanding.extend(commands.chain(step.opened.iter().copied()));
+        self.outstanding
+            .extend(commands.chain(step.opened.iter().copied()));
         self.life.stage = match &step.status {
             StepStatus::GoOn => Stage::Runnable,
             StepStatus::Wait => Stage::Waits,

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use filch_actors::timers::Timers;
-use filch_scheduler::{Completion, Event, Events, Pid, Process, Protocol, Scheduler, StepOutput, from_fn};
+use filch_scheduler::{
+    Completion, Event, Events, Pid, Process, Protocol, Scheduler, StepOutput, from_fn,
+};
 use filch_testing::sync::atomic::{AtomicUsize, Ordering};
 use filch_testing::sync::{Arc, Mutex, lock};
 use filch_testing::{Exploration, FakeClock, IS_SYSTEMATIC, Seed, explore, thread, wait_for_end};

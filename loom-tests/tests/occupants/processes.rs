@@ -56,7 +56,11 @@ impl Processes {
     pub(crate) unsafe fn receive(&self, pid: Pid) -> Vec<Arc<usize>> {
         let mut items = Vec::new();
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).events.drain(|item| items.push(message(item))) };
+        unsafe {
+            self.slot(pid)
+                .events
+                .drain(|item| items.push(message(item)))
+        };
         items
     }
 
@@ -73,9 +77,7 @@ impl Processes {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
-        closed
-            .complete(drop)
-            .tell(|| Ok(Outcome::Output(exit)));
+        closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
@@ -113,7 +115,11 @@ impl Processes {
     /// As for `join`, and the caller gives the handle up.
     pub(crate) unsafe fn on_exit(&self, pid: Pid, call: impl FnOnce(Arc<usize>) + Send + 'static) {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.watch(Box::new(|exit| call(output(exit)))) };
+        unsafe {
+            self.slot(pid)
+                .life
+                .watch(Box::new(|exit| call(output(exit))))
+        };
         self.drop_handle(pid);
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_executor::Executor;
 use filch_actors::Caller;
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
 use futures_lite::future::yield_now;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;

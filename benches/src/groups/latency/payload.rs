@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_executor::Executor;
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 use tokio::sync::mpsc;
 
 use crate::harness::{Effort, Scenario, per_operation, time};

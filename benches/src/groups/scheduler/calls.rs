@@ -3,9 +3,9 @@
 use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_actors::timers::Timers;
 use filch_actors::{CallError, Caller};
-use filch_actors::prelude::*;
 use filch_scheduler::{Context, Event, Pid, Protocol, Scheduler, StepOutput, from_fn};
 use tokio::sync::{mpsc, oneshot};
 

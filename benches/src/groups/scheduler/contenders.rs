@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_executor::{Executor, StaticExecutor, Task};
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
+    StepOutput,
+};
 use futures_lite::future::block_on;
 use tokio::sync::mpsc;
 

@@ -7,9 +7,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
 
-use filch_scheduler::{
-    HandedBack, Handle, HookError, NotAdmitted, Protocol, Submission,
-};
+use filch_scheduler::{HandedBack, Handle, HookError, NotAdmitted, Protocol, Submission};
 use filch_sync::panic::catch_panic;
 
 use crate::future::inbox::Inbox;

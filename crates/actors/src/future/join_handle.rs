@@ -7,9 +7,7 @@ use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use filch_scheduler::{
-    JoinError, Outcome, Pid, ProcessError, ProcessHandle, Protocol,
-};
+use filch_scheduler::{JoinError, Outcome, Pid, ProcessError, ProcessHandle, Protocol};
 use filch_sync::panic::drop_contained;
 
 /// The handle to a [spawned](crate::HandleExt::spawn) future: await it, or [`join`](Self::join) it.

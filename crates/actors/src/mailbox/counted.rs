@@ -49,7 +49,9 @@ impl<P: Protocol> Counted<P> {
         // ORDERING: Relaxed, both: the count carries no data, the queue does. A loop and not an
         // addition: a sender that overshoots for a moment would make another one see a full
         // mailbox.
-        let reserved = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        let reserved = self
+            .word
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         reserved.is_ok()
     }
 

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use filch_parker::poll_until;
 use filch_promise::{Answer, promise};
-use filch_scheduler::{
-    CalledFromInside, Context, Handle, Pid, Protocol, SendError, StepOutput,
-};
+use filch_scheduler::{CalledFromInside, Context, Handle, Pid, Protocol, SendError, StepOutput};
 
 /// See [`StepOutputExt::send_when_room`](crate::StepOutputExt::send_when_room).
 pub(crate) fn send_in_step<P: Protocol>(

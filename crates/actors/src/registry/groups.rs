@@ -7,7 +7,11 @@ use std::sync::Arc;
 use filch_scheduler::{EndCall, Extension, Handle, NoSuchProcess, Pid, Protocol, SendError};
 use filch_sync::{Mutex, lock};
 
-pub(crate) fn join<P: Protocol>(scheduler: &Handle<P>, name: &str, pid: Pid) -> Result<(), GroupError> {
+pub(crate) fn join<P: Protocol>(
+    scheduler: &Handle<P>,
+    name: &str,
+    pid: Pid,
+) -> Result<(), GroupError> {
     let name: Arc<str> = name.into();
     let all = scheduler.extension::<Groups>();
     if !all.add(&name, pid) {

@@ -6,7 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, ProcessInfo, Protocol};
 
-pub(crate) fn register<P: Protocol>(scheduler: &Handle<P>, name: &str, pid: Pid) -> Result<(), RegisterError> {
+pub(crate) fn register<P: Protocol>(
+    scheduler: &Handle<P>,
+    name: &str,
+    pid: Pid,
+) -> Result<(), RegisterError> {
     if !scheduler.lives(pid) {
         return Err(RegisterError::NoSuchProcess(NoSuchProcess { pid }));
     }
@@ -143,7 +147,7 @@ impl Registry {
             if let Some(holder) = self.by_name.get_mut(moved) {
                 holder.position = position;
             }
-            } else if names.is_empty() {
+        } else if names.is_empty() {
             self.by_pid.remove(&pid);
         }
         Some(pid)
@@ -151,11 +155,7 @@ impl Registry {
 
     /// Takes the name away from the process, if no other process has been given it.
     fn forget(&mut self, name: &str, pid: Pid) {
-        if self
-            .by_name
-            .get(name)
-            .is_some_and(|own| own.pid == pid)
-        {
+        if self.by_name.get(name).is_some_and(|own| own.pid == pid) {
             self.by_name.remove(name);
         }
     }

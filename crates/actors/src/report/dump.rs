@@ -45,9 +45,8 @@ impl Dump {
         busy.truncate(SHOWN_IN_VAIN);
         let live = processes.len();
         let mailbox = |info: &ProcessInfo| info.undelivered.unwrap_or_default() as usize;
-        processes.sort_by_key(|info| {
-            Reverse((mailbox(info).max(info.queued.events), info.outstanding))
-        });
+        processes
+            .sort_by_key(|info| Reverse((mailbox(info).max(info.queued.events), info.outstanding)));
         processes.truncate(SHOWN);
         let mut commands = scheduler.running();
         commands.retain(|call| matches!(call.kind, CallKind::Command { .. }));

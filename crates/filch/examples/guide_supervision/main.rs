@@ -13,7 +13,9 @@ use std::time::Duration;
 use filch::actors::timers::Timers;
 use filch::actors::{CallError, Caller, Inbox};
 use filch::prelude::*;
-use filch::scheduler::{Context, Event, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch::scheduler::{
+    Context, Event, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 use filch::supervisor::{Child, Restart, Shutdown, Strategy, Supervisor};
 
 use vault::{ACCOUNTS, CLERKS, Crash, Entry, Vault, drawn};

@@ -6,7 +6,9 @@ use std::thread;
 
 use filch::fork_join::{self, Pool, Worker};
 use filch::prelude::*;
-use filch::scheduler::{Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch::scheduler::{
+    Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 
 pub(crate) enum Numbers {}
 

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use filch::fork_join::{Config, Pool, StartError, Worker};
-use filch::processors::{Piece, PoolHandle, Source};
 use filch::prelude::*;
+use filch::processors::{Piece, PoolHandle, Source};
 use filch::scheduler::{CallKind, RunningCall, Scheduler};
 
 use crate::common::{Numbers, fib_by, scheduler};

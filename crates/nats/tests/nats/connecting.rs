@@ -1,8 +1,8 @@
 //! How nodes are connected, and why not.
 
+use filch_actors::prelude::*;
 use filch_nats::async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
 use filch_nats::{ConnectError, Nats, NodeLost, StartError};
-use filch_actors::prelude::*;
 use filch_scheduler::Node;
 
 use crate::common::{News, Note, Notes, TestNode, next, scheduler, two};

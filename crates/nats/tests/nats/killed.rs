@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use filch_nats::{Ended, NodeLost};
 use filch_actors::prelude::*;
+use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
 use crate::common::{News, Note, TestNode, await_next, eventually, next};

@@ -5,9 +5,9 @@ use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
-use filch_actors::prelude::*;
 use filch_scheduler::{ExitReason, Node, Pid};
 
 use crate::common::{News, Note, TestNode, WHY, await_next, eventually, next, two};

@@ -2,8 +2,8 @@
 
 use std::sync::mpsc;
 
-use filch_nats::{Incident, async_nats};
 use filch_actors::prelude::*;
+use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 
 use crate::common::{News, Note, TestNode, await_next, eventually, next, two};

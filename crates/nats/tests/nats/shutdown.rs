@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use filch_nats::{Ended, NodeLost};
 use filch_actors::prelude::*;
+use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 
 use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};

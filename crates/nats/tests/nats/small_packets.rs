@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use filch_nats::Ended;
 use filch_actors::prelude::*;
+use filch_nats::Ended;
 use filch_scheduler::{ExitReason, Node, Undelivered};
 
 use crate::common::{News, Note, WHY, await_next, eventually, next, two};

@@ -7,8 +7,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::RwLock;
 
-use filch_blocking::Calls;
 use crate::table::{Admission, Pid};
+use filch_blocking::Calls;
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::{Arc, CachePadded, Mutex};

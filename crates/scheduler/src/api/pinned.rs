@@ -4,8 +4,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use filch_process_state::Reason;
 use crate::table::{LifeCell, Pid};
+use filch_process_state::Reason;
 use filch_processors::Awaited;
 
 use crate::api::owned::Owned;

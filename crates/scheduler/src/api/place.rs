@@ -12,8 +12,8 @@ use crate::api::ties::Ties;
 use crate::table::body::{ProcessBox, process_box};
 use crate::worker::start::init;
 use crate::{
-    ExitReason, Handle, HookError, MailboxPolicy, Pid, Process, ProcessHandle, Protocol, Submission,
-    SubmitError,
+    ExitReason, Handle, HookError, MailboxPolicy, Pid, Process, ProcessHandle, Protocol,
+    Submission, SubmitError,
 };
 
 /// A place for a process that is to come; from [`Submission::admit`]. It has a PID, to which others
@@ -39,6 +39,16 @@ pub enum NotAdmitted {
     NoMemory,
     /// A [condition](Submission::condition) was not met.
     Condition(Box<dyn Error + Send + Sync>),
+}
+
+impl NotAdmitted {
+    /// Returns the error of the [condition](Submission::condition) that was not met, if it is an `E`.
+    pub fn unmet<E: Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Condition(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for NotAdmitted {
@@ -159,7 +169,8 @@ impl<P: Protocol> Place<'_, P> {
         };
         let (options, ties) = (&self.options, Some(&self.ties));
         if options.as_guest {
-            self.handle.make_ready(&pinned, process, init, options, ties)?;
+            self.handle
+                .make_ready(&pinned, process, init, options, ties)?;
             pinned.run_here();
         } else {
             self.handle.begin(&pinned, process, init, options, ties)?;

@@ -79,7 +79,9 @@ impl<P: Protocol> Door<'_, P> {
     /// The message: the process has ended.
     pub fn push(&self, message: P::Message) -> Result<(), SendError<P>> {
         self.handle
-            .push_message(self.pid, self.slot, message, |slot| self.handle.enqueue(slot))
+            .push_message(self.pid, self.slot, message, |slot| {
+                self.handle.enqueue(slot)
+            })
     }
 
     /// There are messages to be [fetched](MailboxPolicy::fetch). Not needed again before they are.

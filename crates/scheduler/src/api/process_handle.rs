@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-
 use crate::api::joins::WakerId;
 use crate::api::pinned::Pinned;
 use crate::api::process_error::{Exit, Outcome};
@@ -144,7 +143,8 @@ impl<P: Protocol> ProcessHandle<P> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Outcome<P>, ProcessError<P>>> {
-        self.poll_exit(context).map(|exit| exit.map_err(|error| *error))
+        self.poll_exit(context)
+            .map(|exit| exit.map_err(|error| *error))
     }
 
     /// Waits for that. Blocking. `None` on a worker of the same scheduler, which would wait for

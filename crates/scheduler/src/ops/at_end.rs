@@ -1,8 +1,8 @@
 //! Being told of the end of a process without being one.
 
 use crate::api::end_call::EndCall;
-use crate::table::item::Signal;
 use crate::table::Watcher;
+use crate::table::item::Signal;
 use crate::{ExitReason, Handle, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {

@@ -25,7 +25,12 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel).
-    pub fn cancel_by(&self, pid: Pid, reason: &str, deadline: Instant) -> Result<(), NoSuchProcess> {
+    pub fn cancel_by(
+        &self,
+        pid: Pid,
+        reason: &str,
+        deadline: Instant,
+    ) -> Result<(), NoSuchProcess> {
         self.ask_to_end(pid, Cancel::asked(reason, Some(deadline)))
     }
 

@@ -75,20 +75,16 @@ impl<P: Protocol> Handle<P> {
             let (watch, reason) = (Arc::clone(watch), reason.clone());
             let other = watch.other_than(from);
             let told = match watch.kind() {
-                WatchKind::Monitor => {
-                    Signal::Down(Box::new(Down {
-                        pid: from,
-                        monitor: Monitor(watch),
-                        reason,
-                    }))
-                }
-                WatchKind::Link => {
-                    Signal::Exited(Box::new(Exited {
-                        pid: from,
-                        link: Link(watch),
-                        reason,
-                    }))
-                }
+                WatchKind::Monitor => Signal::Down(Box::new(Down {
+                    pid: from,
+                    monitor: Monitor(watch),
+                    reason,
+                })),
+                WatchKind::Link => Signal::Exited(Box::new(Exited {
+                    pid: from,
+                    link: Link(watch),
+                    reason,
+                })),
             };
             // If that one has ended too, nobody is left to be told.
             let _ = self.signal(other, told);

@@ -111,7 +111,11 @@ impl<P: Protocol> Handle<P> {
         let slot = process.slot();
         if slot.mailbox.is_closed() {
             let over = slot.events.is_closed();
-            let reason = if over { Undelivered::NoSuchProcess } else { Undelivered::Future };
+            let reason = if over {
+                Undelivered::NoSuchProcess
+            } else {
+                Undelivered::Future
+            };
             return Err(refused(to, reason, message));
         }
         match self.policy(slot) {

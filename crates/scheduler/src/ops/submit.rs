@@ -169,7 +169,9 @@ impl<P: Protocol> Handle<P> {
     fn tie(&self, pid: Pid, body: &mut Body<P>, ties: &Ties<'_, P>) {
         for &(kind, other) in &ties.watches {
             let watch = Watch::new(kind, other, pid);
-            body.cold().watchers.push(Watcher::Process(Arc::clone(&watch)));
+            body.cold()
+                .watchers
+                .push(Watcher::Process(Arc::clone(&watch)));
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }
@@ -221,9 +223,7 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => {
-                place.start(start.process, Some((start.method, start.input)))
-            }
+            Ok((place, start)) => place.start(start.process, Some((start.method, start.input))),
             Err((error, start)) => {
                 let refused = Refused::new(start.process.into_boxed(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))

@@ -50,14 +50,20 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn disconnect_all(&self) {
         let elsewhere = &self.shared.elsewhere;
         // A separate statement, to let go of the lock: its destructor is user code.
-        let receiver = elsewhere.write().unwrap_or_else(PoisonError::into_inner).take();
+        let receiver = elsewhere
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         drop_contained(receiver);
     }
 
     /// Whether it has let go of its receiver, for ever.
     pub fn is_cut_off(&self) -> bool {
         let elsewhere = &self.shared.elsewhere;
-        elsewhere.read().unwrap_or_else(PoisonError::into_inner).is_none()
+        elsewhere
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none()
     }
 
     /// Hands a message for another node to the receiver.

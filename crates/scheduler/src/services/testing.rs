@@ -41,7 +41,12 @@ impl<P: Protocol> ProcessSlot<P> {
         method: &str,
         input: P::Input,
     ) -> Result<(), InitError<P>> {
-        start::init(process, &Context::new(&self.handle, self.process.held()), method, input)
+        start::init(
+            process,
+            &Context::new(&self.handle, self.process.held()),
+            method,
+            input,
+        )
     }
 
     /// Has the process take a step with these events on the calling thread.
@@ -91,7 +96,10 @@ crate::protocol::debug_fields!(Next<P>, "Next");
 impl<P: Protocol> Said<P> {
     /// The commands, and the tags of those that were opened.
     pub fn commands(&mut self) -> (Vec<(u64, P::Command)>, Vec<u64>) {
-        (self.0.drain_commands().collect(), self.0.drain_opened().collect())
+        (
+            self.0.drain_commands().collect(),
+            self.0.drain_opened().collect(),
+        )
     }
 
     /// What it does next.
@@ -103,7 +111,11 @@ impl<P: Protocol> Said<P> {
             Status::Wait => Next::Wait,
             Status::Idle | Status::Pending | Status::PendingForEvents => Next::Idle,
             Status::Upgrade(successor) => {
-                let Successor { process, method, input } = *successor;
+                let Successor {
+                    process,
+                    method,
+                    input,
+                } = *successor;
                 Next::Upgrade(process, method, input)
             }
         }

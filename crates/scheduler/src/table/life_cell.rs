@@ -307,7 +307,7 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// Takes the waiter back, unless the process has ended.
-    fn withdraw(&self, waiter: *mut Waiter<P>) -> bool {
+    fn withdraw(&self, waiter: *mut Waiter<P>) -> Option<Box<Waiter<P>>> {
         // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
         // the caller looks again.
         let withdrawn = self.word.compare_exchange(
@@ -316,11 +316,8 @@ impl<P: Protocol> LifeCell<P> {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        if withdrawn.is_ok() {
-            // SAFETY: it was `await_end`'s box, and now the word does not hold it any more.
-            drop(unsafe { Box::from_raw(waiter) });
-        }
-        withdrawn.is_ok()
+        // SAFETY: it was `await_end`'s box, and now the word does not hold it any more.
+        withdrawn.is_ok().then(|| unsafe { Box::from_raw(waiter) })
     }
 
     /// Takes the exit out.
@@ -386,7 +383,7 @@ mod tests {
     use filch_parker::Parker;
 
     use super::{LifeCell, Waiter};
-    use crate::Protocol;
+    use crate::{Outcome, Protocol};
 
     enum Any {}
 
@@ -407,15 +404,15 @@ mod tests {
         let alive = Arc::new(());
         let held = Arc::clone(&alive);
         let call = Box::new(move |_| drop(held));
-        let waiter = cell.await_end(Waiter::Call(call)).ok().unwrap();
-        assert!(cell.withdraw(waiter));
+        let waiter = cell.await_end(Box::new(Waiter::Call(call)));
+        assert!(cell.withdraw(waiter.ok().unwrap()).is_some());
         assert_eq!(Arc::strong_count(&alive), 1);
 
-        let waits = cell.await_end(Waiter::Thread(Parker::new().unparker()));
+        let waits = cell.await_end(Box::new(Waiter::Thread(Parker::new().unparker())));
         let waiter = waits.ok().unwrap();
         // SAFETY: one thread ends the process, once.
-        unsafe { cell.set(|| ()) };
-        assert!(!cell.withdraw(waiter), "the end has taken it");
+        unsafe { cell.set(|| Ok(Outcome::Output(()))) };
+        assert!(cell.withdraw(waiter).is_none(), "the end has taken it");
         assert!(cell.is_set());
     }
 }

@@ -9,8 +9,8 @@ use filch_slab::{AllocateError, Batch, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::Protocol;
-use crate::table::item::Item;
 use crate::table::info::ProcessInfo;
+use crate::table::item::Item;
 use crate::table::pid::{Node, Origin, Pid};
 use crate::table::slot::{Placement, Slot};
 

@@ -82,7 +82,8 @@ impl Standstill {
                 || process.activity == Activity::Pending && !is_looked_at(process.pid)
         };
         // One that is awaited, and has ended since, has woken it, or is about to.
-        let future_is = |future: &PendingFuture| future.wakers > 0 || !future.awaits.iter().all(lives);
+        let future_is =
+            |future: &PendingFuture| future.wakers > 0 || !future.awaits.iter().all(lives);
         self.processes.iter().any(process_is) || self.futures.iter().any(future_is)
     }
 

@@ -11,8 +11,8 @@ use filch_slab::Batch;
 use crate::Protocol;
 use crate::api::process_error::Exit;
 use crate::table::item::Item;
-use crate::table::slot::Slot;
 use crate::table::process_table::Table;
+use crate::table::slot::Slot;
 
 /// A process whose senders are refused, and which still counts as Running.
 #[must_use = "the process has begun to end"]
@@ -32,10 +32,7 @@ impl<'table, P: Protocol> Closed<'table, P> {
     /// # Safety
     /// The slot is one of the table. The caller has made the process Running, neither lets go of it
     /// nor ends it a second time, and holds the process's pin.
-    pub unsafe fn begin(
-        table: &'table Table<P>,
-        slot: &'table Slot<P>,
-    ) -> Self {
+    pub unsafe fn begin(table: &'table Table<P>, slot: &'table Slot<P>) -> Self {
         slot.events.close();
         Self { table, slot }
     }

@@ -10,8 +10,8 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
-use crate::table::backlog::Backlog;
 use crate::table::Slot;
+use crate::table::backlog::Backlog;
 use crate::table::body::{Body, TimedStep, Waits};
 
 /// What a process with a backlog gets before others run.

@@ -10,9 +10,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use filch_actors::BlockingThreads;
-use filch_actors::timers::Timers;
 use filch_actors::prelude::*;
-use filch_scheduler::{CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node, Pid, Process, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport};
+use filch_actors::timers::Timers;
+use filch_scheduler::{
+    CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node, Pid, Process,
+    Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
+};
 
 use crate::common::{Command, Test, handle, scripted, waiting};
 

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
 use filch_actors::prelude::*;
-use filch_scheduler::{Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError, StepOutput, Undelivered};
+use filch_scheduler::{
+    Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError,
+    StepOutput, Undelivered,
+};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// More than the events of any step here.

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use filch_actors::{BlockingThreads, ExecuteError};
 use filch_actors::prelude::*;
+use filch_actors::{BlockingThreads, ExecuteError};
 use filch_scheduler::{Completion, Event, ProcessError, ProcessHandle};
 
 use crate::common::{Command, Test, scheduler, scripted};

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use filch_actors::{CallError, Caller};
 use filch_actors::prelude::*;
-use filch_scheduler::{Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Protocol, Scheduler, StepOutput, Submission};
+use filch_actors::{CallError, Caller};
+use filch_scheduler::{
+    Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process,
+    Protocol, Scheduler, StepOutput, Submission,
+};
 
 /// What processes are asked that answer with an `R`.
 pub(crate) struct Calls<R = u64>(PhantomData<R>);

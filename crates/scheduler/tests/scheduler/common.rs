@@ -5,7 +5,10 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::{Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
+    StepOutput,
+};
 
 pub(crate) enum Test {}
 

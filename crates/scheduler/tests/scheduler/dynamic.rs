@@ -3,7 +3,9 @@
 use filch_actors::ExecuteError;
 use filch_actors::dynamic::{Commands, Dynamic, Failure, Payload};
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, ProcessError, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Process, ProcessError, Scheduler, StepOutput,
+};
 
 /// Yields its input as a command, and is done with the reply.
 struct Asks(Option<Payload>);

@@ -5,9 +5,12 @@ use std::error::Error;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use filch_actors::{BlockingThreads, CallError, ExecuteError, SpawnError};
 use filch_actors::prelude::*;
-use filch_scheduler::{ExitReason, Handle, JoinError, NoSuchProcess, ProcessError, ResizeError, Scheduler, SendError, SubmitError};
+use filch_actors::{BlockingThreads, CallError, ExecuteError, SpawnError};
+use filch_scheduler::{
+    ExitReason, Handle, JoinError, NoSuchProcess, ProcessError, ResizeError, Scheduler, SendError,
+    SubmitError,
+};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};
 

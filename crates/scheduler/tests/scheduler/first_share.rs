@@ -5,7 +5,9 @@ use std::sync::{Arc, mpsc};
 
 use crate::backlog::gated;
 use crate::common::{Command, scheduler, scripted};
-use filch_scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
 
 /// More than come in one step before that is known, and no more than one step may have.
 const SOME: u64 = 40;

@@ -1,6 +1,8 @@
 //! A step that forgets its events (`mem::forget`) leaves them to no other step.
 
-use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
 
 enum Numbers {}
 

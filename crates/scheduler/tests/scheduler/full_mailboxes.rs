@@ -6,9 +6,11 @@ use std::pin::pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::{Context, Poll, Waker};
 
-use filch_actors::{MailboxFull, WhenFull};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered};
+use filch_actors::{MailboxFull, WhenFull};
+use filch_scheduler::{
+    Event, JoinError, Process, ProcessError, ProcessHandle, Scheduler, SendError, Undelivered,
+};
 
 use crate::common::{Command, Test, scheduler, scripted};
 

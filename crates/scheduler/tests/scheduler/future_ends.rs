@@ -10,7 +10,9 @@ use std::thread;
 
 use filch_actors::JoinHandle;
 use filch_actors::prelude::*;
-use filch_scheduler::{Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{
+    Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
+};
 
 use crate::common::{scheduler, summing};
 

@@ -5,7 +5,10 @@ use std::sync::{Arc, mpsc};
 use std::task::{Poll, Waker};
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, ExitReason, JoinError, Node, Pid, ProcessError, Protocol, Receiver, Scheduler, SendError, Undelivered};
+use filch_scheduler::{
+    Event, ExitReason, JoinError, Node, Pid, ProcessError, Protocol, Receiver, Scheduler,
+    SendError, Undelivered,
+};
 
 use crate::common::{scheduler, scripted, summing};
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use filch_actors::{JoinHandle, SpawnError};
 use filch_actors::prelude::*;
+use filch_actors::{JoinHandle, SpawnError};
 use filch_scheduler::{JoinError, Pid, ProcessError, Scheduler};
 
 use crate::common::{Test, scheduler};
@@ -162,7 +162,9 @@ fn refused_futures_come_back() {
         .build()
         .unwrap();
     let first = scheduler.spawn(pending::<()>()).unwrap();
-    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(limit), future)) = scheduler.spawn(ready(4)) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(limit), future)) =
+        scheduler.spawn(ready(4))
+    else {
         panic!("there is room for one")
     };
     assert_eq!((limit.get(), future.into_inner().into_inner()), (1, 4));
@@ -172,7 +174,9 @@ fn refused_futures_come_back() {
 
     let handle = scheduler.handle();
     drop(scheduler);
-    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, future)) = handle.spawn(ready(4)) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, future)) =
+        handle.spawn(ready(4))
+    else {
         panic!("nobody would run it")
     };
     assert_eq!(future.into_inner().into_inner(), 4);

@@ -212,7 +212,13 @@ fn a_shutdown_beside_a_guest() {
     let shutdown = thread::spawn(move || scheduler.shutdown(Duration::MAX).unwrap());
     // It refuses once it has begun.
     let is_refused = || handle.submit(waiting(), "fail", 0);
-    while !matches!(is_refused(), Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _))) {
+    while !matches!(
+        is_refused(),
+        Err(SubmitError::NotAdmitted(
+            filch_scheduler::NotAdmitted::ShutDown,
+            _
+        ))
+    ) {
         thread::yield_now();
     }
     go_on.send(()).unwrap();

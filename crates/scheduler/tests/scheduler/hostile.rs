@@ -4,7 +4,10 @@
 use std::sync::mpsc;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler, StepOutput, SubmitError};
+use filch_scheduler::{
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput, SubmitError,
+};
 
 enum Hostile {}
 

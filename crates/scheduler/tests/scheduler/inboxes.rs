@@ -295,7 +295,9 @@ fn after_the_shutdown_the_function_comes_back() {
     let scheduler = scheduler(1);
     let handle = scheduler.handle();
     scheduler.shutdown(Duration::from_secs(60)).unwrap();
-    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _)) = handle.spawn_with(|_| async {}) else {
+    let Err(SpawnError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, _)) =
+        handle.spawn_with(|_| async {})
+    else {
         panic!("it was shut down");
     };
     let pid = handle.submit(waiting(), "run", 0);

@@ -207,7 +207,7 @@ impl filch_scheduler::Process<Family> for Parent {
 fn bring_up(child: Child, completion: Completion<Family>) {
     let unspeakable = matches!(child, Child::Unspeakable);
     let parent = completion.pid();
-    let pid = completion.execute(Member(None), "", child, move |exit| {
+    let pid = filch_actors::execute_for(completion, Member(None), "", child, move |exit| {
         assert!(!unspeakable, "the reply's panic");
         exit.map_err(|error| error.to_string())
     });

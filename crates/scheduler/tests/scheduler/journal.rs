@@ -3,10 +3,14 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use filch_actors::{CallError, Caller};
-use filch_actors::timers::Timers;
+use filch_actors::Rings;
 use filch_actors::prelude::*;
-use filch_scheduler::{Activity, Context, Event, Events, InitError, Pid, Process, ProcessDetails, Protocol, Scheduler, StepOutput, Verdict};
+use filch_actors::timers::Timers;
+use filch_actors::{CallError, Caller};
+use filch_scheduler::{
+    Activity, Context, Event, Events, InitError, Pid, Process, ProcessDetails, Protocol, Scheduler,
+    StepOutput, Verdict,
+};
 
 use crate::common::{Command, Test, handle, scripted, waiting};
 use crate::timers::{SECOND, fake};
@@ -165,7 +169,9 @@ impl Process<Calls> for Asker {
 #[test]
 fn a_ring_of_calls_is_named() {
     let (clock, timers) = fake();
-    let scheduler = Scheduler::<Calls>::builder().workers(2).observer(filch_actors::Journal::default());
+    let scheduler = Scheduler::<Calls>::builder()
+        .workers(2)
+        .observer(filch_actors::Journal::default());
     let scheduler = scheduler.build().unwrap();
     let asker = || scheduler.submit(Asker::default(), "run", 0).unwrap();
     let [a, b, c, d] = [asker(), asker(), asker(), asker()];
@@ -173,7 +179,11 @@ fn a_ring_of_calls_is_named() {
     call(a.pid(), b.pid());
     call(b.pid(), c.pid());
     let way = scheduler.wait_for_standstill().unwrap();
-    assert_eq!(way.call_rings(), Vec::<Vec<Pid>>::new(), "{way}");
+    assert_eq!(
+        Rings::of(&way).call_rings(),
+        Vec::<Vec<Pid>>::new(),
+        "{way}"
+    );
     let of_a = details(&scheduler, a.pid());
     assert_eq!(of_a.commands[0].calls, Some(b.pid()));
     assert!(
@@ -185,7 +195,11 @@ fn a_ring_of_calls_is_named() {
     scheduler.send(c.pid(), brief).unwrap();
     clock.block_until(1);
     let brief = scheduler.wait_for_standstill().unwrap();
-    assert_eq!(brief.call_rings(), Vec::<Vec<Pid>>::new(), "{brief}");
+    assert_eq!(
+        Rings::of(&brief).call_rings(),
+        Vec::<Vec<Pid>>::new(),
+        "{brief}"
+    );
     clock.advance(SECOND);
     while scheduler.info(c.pid()).unwrap().activity != Activity::Idle {
         std::thread::yield_now();
@@ -194,15 +208,15 @@ fn a_ring_of_calls_is_named() {
     call(d.pid(), a.pid());
     let ring = scheduler.wait_for_standstill().unwrap();
     assert_eq!(ring.verdict(), Verdict::AwaitsOutside, "{ring}");
-    assert_eq!(ring.call_rings(), [[a.pid(), b.pid(), c.pid()]]);
+    assert_eq!(Rings::of(&ring).call_rings(), [[a.pid(), b.pid(), c.pid()]]);
     let named = format!(
         "in a ring, unless one has passed its caller on: {0} calls {1} calls {2} calls {0}",
         a.pid(),
         b.pid(),
         c.pid()
     );
-    assert!(ring.to_string().contains(&named), "{ring}");
-    assert!(ring.stuck().is_empty() && ring.rings().is_empty());
+    assert!(Rings::of(&ring).to_string().contains(&named), "{ring}");
+    assert!(Rings::of(&ring).stuck().is_empty() && Rings::of(&ring).rings().is_empty());
 }
 
 /// A process of the other vocabulary, which is called as what it has.

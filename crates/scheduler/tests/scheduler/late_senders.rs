@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
-use filch_actors::{Sending, SendingError, WhenFull};
 use filch_actors::prelude::*;
+use filch_actors::{Sending, SendingError, WhenFull};
 use filch_scheduler::{Completion, Event, Node, Process, ProcessHandle, Scheduler, Undelivered};
 
 use crate::common::{Command, Test, handle, scheduler, scripted};

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
 use filch_actors::prelude::*;
-use filch_scheduler::{CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput, SubmitError};
+use filch_scheduler::{
+    CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError,
+    Protocol, Scheduler, StepOutput, SubmitError,
+};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -205,7 +208,10 @@ fn a_limit_of_one_admits_any_number_one_after_another() {
         let process = scheduler.submit(summing(1), "run", 0).unwrap();
         assert!(matches!(
             scheduler.submit(waiting(), "run", 0),
-            Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::LimitReached(_), _))
+            Err(SubmitError::NotAdmitted(
+                filch_scheduler::NotAdmitted::LimitReached(_),
+                _
+            ))
         ));
         scheduler.send(process.pid(), (0, value)).unwrap();
         assert_eq!(process.join().unwrap(), value);

@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use filch_actors::ExecuteError;
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{CommandError, Event, ProcessError, Scheduler};
 

@@ -3,10 +3,12 @@
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
-use filch_actors::{CallError, Caller, Answer};
-use filch_actors::timers::{TimeoutError, Timers};
 use filch_actors::prelude::*;
-use filch_scheduler::{CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput, Undelivered, from_fn};
+use filch_actors::timers::{TimeoutError, Timers};
+use filch_actors::{Answer, CallError, Caller};
+use filch_scheduler::{
+    CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput, Undelivered, from_fn,
+};
 
 use crate::timers::{SECOND, fake};
 

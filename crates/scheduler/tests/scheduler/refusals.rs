@@ -4,10 +4,13 @@
 use std::error::Error;
 use std::time::Duration;
 
-use filch_actors::ExecuteError;
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
-use filch_scheduler::{BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler, StartError, SubmitError};
+use filch_scheduler::{
+    BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler,
+    StartError, SubmitError,
+};
 
 #[test]
 fn no_workers() {
@@ -149,8 +152,10 @@ fn submit_after_shutdown_hands_the_process_back() {
     scheduler.shutdown(Duration::from_secs(10)).unwrap();
     let process = waiting();
     let closed = process.closed();
-    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::ShutDown, Refused { process, input: 3 })) =
-        handle.submit(process, "run", 3)
+    let Err(SubmitError::NotAdmitted(
+        filch_scheduler::NotAdmitted::ShutDown,
+        Refused { process, input: 3 },
+    )) = handle.submit(process, "run", 3)
     else {
         panic!("it is shut down");
     };

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError, ProcessHandle, StepOutput, SubmitError};
+use filch_scheduler::{
+    Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError,
+    ProcessHandle, StepOutput, SubmitError,
+};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -2,8 +2,8 @@
 
 use std::sync::mpsc;
 
-use filch_actors::{RegisterError, SpawnError};
 use filch_actors::prelude::*;
+use filch_actors::{RegisterError, SpawnError};
 use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
 
 use crate::common::{scheduler, scripted, summing, waiting};
@@ -29,7 +29,9 @@ fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
     let first = first.submit().unwrap();
     // Its `init` would fail.
     let second = scheduler.submission(summing(1), "fail", 7).name("one");
-    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::Condition(error), refused)) = second.submit() else {
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::Condition(error), refused)) =
+        second.submit()
+    else {
         panic!("two processes of one name");
     };
     let error = error.downcast_ref::<RegisterError>();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use filch_actors::timers::{Timers, TimersClosed};
 use filch_actors::prelude::*;
+use filch_actors::timers::{Timers, TimersClosed};
 use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler};
 
 use crate::common::{Command, Test, scheduler, scripted};

@@ -4,8 +4,8 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use filch_actors::timers::{FakeClock, Timers};
 use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle, Scheduler};
 
 use crate::common::{Command, Test, scheduler, scripted, summing};

@@ -3,10 +3,13 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use filch_actors::Asked;
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use filch_actors::Asked;
 use filch_actors::prelude::*;
-use filch_scheduler::{Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessError, ProcessHandle, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
+    ProcessError, ProcessHandle, StepOutput,
+};
 
 /// What happens to the versions of one process, in order.
 type Log = Arc<Mutex<Vec<String>>>;

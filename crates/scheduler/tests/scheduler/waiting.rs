@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use filch_actors::JoinHandle;
+use filch_actors::Rings;
 use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Event, PendingTimers, Pid, Scheduler, StandstillError, Verdict};
 
@@ -79,8 +80,8 @@ fn two_futures_that_wait_for_each_other_are_found() {
     let standstill = tangle.scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
     let (one, other) = (tangle.pid(0), tangle.pid(1));
-    assert_eq!(standstill.rings(), [[one, other]]);
-    assert_eq!(standstill.stuck(), [one, other]);
+    assert_eq!(Rings::of(&standstill).rings(), [[one, other]]);
+    assert_eq!(Rings::of(&standstill).stuck(), [one, other]);
     let text = standstill.to_string();
     let ring = format!("in a ring, for ever: {one} awaits {other} awaits {one}");
     assert!(text.contains(&ring), "{text}");
@@ -106,8 +107,11 @@ fn rings_and_what_leads_to_them() {
             .map(|&one| tangle.pid(one))
             .collect::<Vec<_>>()
     };
-    assert_eq!(standstill.rings(), [pids(&[0, 1, 2]), pids(&[5, 6])]);
-    assert_eq!(standstill.stuck(), pids(&[0, 1, 2, 3, 4, 5, 6]));
+    assert_eq!(
+        Rings::of(&standstill).rings(),
+        [pids(&[0, 1, 2]), pids(&[5, 6])]
+    );
+    assert_eq!(Rings::of(&standstill).stuck(), pids(&[0, 1, 2, 3, 4, 5, 6]));
     let waits = standstill
         .futures
         .iter()
@@ -118,7 +122,7 @@ fn rings_and_what_leads_to_them() {
     scheduler.send(tangle.pid(7), (0, 1)).unwrap();
     assert!(client.join().unwrap(), "terminated, since it was replaced");
     let standstill = scheduler.wait_for_standstill().unwrap();
-    assert_eq!(standstill.stuck(), pids(&[3, 4, 5, 6]));
+    assert_eq!(Rings::of(&standstill).stuck(), pids(&[3, 4, 5, 6]));
 }
 
 /// A handle that is awaited beside something else; one that is polled and let go; one that a thread
@@ -151,7 +155,7 @@ fn a_waker_elsewhere_is_not_taken_for_a_handles() {
             .find(|one| one.pid == future.pid());
         let own = own.unwrap();
         assert_eq!((&*own.awaits, own.wakers), (awaits, wakers), "{standstill}");
-        let outside = standstill.stuck().contains(&future.pid());
+        let outside = Rings::of(&standstill).stuck().contains(&future.pid());
         assert_eq!(outside, wakers == 0, "{standstill}");
     };
     let first = take.recv().unwrap();

@@ -5,8 +5,8 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use filch_actors::{CallError, Caller};
 use filch_actors::prelude::*;
+use filch_actors::{CallError, Caller};
 use filch_scheduler::{Event, Handle, Pid, Process, Protocol, Scheduler, from_fn};
 
 pub(crate) enum Bank {}

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Pid, Process, Scheduler, StepOutput, from_fn};
+use filch_scheduler::{
+    Context, Event, Events, ExitReason, InitError, Pid, Process, Scheduler, StepOutput, from_fn,
+};
 use filch_testing::{ProcessTest, StepStatus, WhyNoStep};
 
 use crate::{Log, Message, Script, Scripted, Shop, begun, completed, look_up, price};

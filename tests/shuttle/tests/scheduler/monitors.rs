@@ -7,7 +7,10 @@ use shuttle_tests::explore;
 use crate::{
     Closed, FOR_EVER, Note, Numbers, SlowToDrop, prompt_scheduler, scheduler, scripted, summing,
 };
-use filch_scheduler::{Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process, ProcessError, ProcessHandle, Scheduler, StepOutput};
+use filch_scheduler::{
+    Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process,
+    ProcessError, ProcessHandle, Scheduler, StepOutput,
+};
 
 /// A process that sends on the reason of each `Down`, and is done with their number when it is
 /// cancelled.

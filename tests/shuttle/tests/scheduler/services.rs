@@ -9,9 +9,9 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing};
-use filch_actors::timers::{FakeClock, Timers, TimersClosed};
 use filch_actors::RegisterError;
 use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers, TimersClosed};
 use filch_scheduler::{Completion, Event};
 
 const SECOND: Duration = Duration::from_secs(1);

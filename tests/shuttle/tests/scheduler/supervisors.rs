@@ -5,9 +5,11 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{FOR_EVER, Note, Numbers, prompt_scheduler};
-use filch_actors::timers::{FakeClock, Timers};
 use filch_actors::prelude::*;
-use filch_scheduler::{Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Scheduler, StepOutput};
+use filch_actors::timers::{FakeClock, Timers};
+use filch_scheduler::{
+    Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Scheduler, StepOutput,
+};
 use filch_supervisor::{
     Answer, Child, ChildError, ChildRef, ChildState, Failure, Shutdown, Strategy, Supervisor,
     SupervisorError, SupervisorHandle,

@@ -143,7 +143,9 @@ fn a_termination_races_with_the_shutdown() {
 #[test]
 fn a_termination_races_with_the_submission() {
     use crate::Scripted;
-    use filch_scheduler::{Context, Events, ExitReason, InitError, Pid, Process, Protocol, StepOutput};
+    use filch_scheduler::{
+        Context, Events, ExitReason, InitError, Pid, Process, Protocol, StepOutput,
+    };
 
     struct Telling(Scripted, Arc<Mutex<Option<Pid>>>);
     impl Process<Numbers> for Telling {

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_actors::{BlockingThreads, ExecuteError};
 use filch_actors::prelude::*;
+use filch_actors::{BlockingThreads, ExecuteError};
 use filch_scheduler::{CommandHandler, Completion};
 
 use crate::account::token::{Kind, Token, dispose};
