@@ -29,7 +29,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// ```
     /// use std::collections::HashMap;
     ///
-    /// use filch_actors::{Caller, Calls, StepCalls};
+    /// use filch_actors::{Caller, prelude::*};
     /// use filch_scheduler::{
     ///     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
     /// };
@@ -200,6 +200,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
     /// #     type Output = (); type Error = String;
     /// # }
+    /// # use filch_actors::prelude::*;
     /// # use filch_scheduler::Scheduler;
     /// let scheduler = Scheduler::<Any>::builder().workers(2).build()?;
     /// let answer = scheduler.spawn(async { 6 * 7 })?;
@@ -230,6 +231,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// #     type Input = (); type Message = u64; type Command = (); type Reply = ();
     /// #     type Output = (); type Error = String;
     /// # }
+    /// # use filch_actors::prelude::*;
     /// # use filch_scheduler::{Event, Scheduler};
     /// # let scheduler = Scheduler::<Sums>::builder().workers(2).build()?;
     /// let adder = scheduler.spawn_with(|mut inbox| async move {

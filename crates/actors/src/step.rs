@@ -23,7 +23,7 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// with that message. A panic of `message` is one of the step.
     ///
     /// ```
-    /// # use filch_actors::{Caller, StepCalls};
+    /// # use filch_actors::{Caller, prelude::*};
     /// # use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
     /// # enum Sums {}
     /// # impl Protocol for Sums {
@@ -104,6 +104,7 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// [journal](filch_scheduler::Builder::journal) shows that.
     ///
     /// ```
+    /// # use filch_actors::prelude::*;
     /// # use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
     /// # enum Numbers {}
     /// # impl Protocol for Numbers {

@@ -21,7 +21,7 @@ use filch_sync::panic::drop_contained;
 /// It cannot be answered twice:
 ///
 /// ```compile_fail,E0382
-/// use filch_actors::{Caller, StepCalls};
+/// use filch_actors::{Caller, prelude::*};
 /// use filch_scheduler::{Protocol, StepOutput};
 ///
 /// fn twice<P: Protocol>(caller: Caller<u64>, out: &mut StepOutput<P>) {

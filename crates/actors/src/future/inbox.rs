@@ -204,7 +204,7 @@ impl<P: Protocol> Inbox<P> {
     /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
     /// #     type Output = (); type Error = String;
     /// # }
-    /// # use filch_actors::Spawns;
+    /// # use filch_actors::prelude::*;
     /// # use filch_scheduler::{JoinError, ProcessError, Scheduler};
     /// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
     /// let parser = scheduler.spawn_with(|inbox| async move {

@@ -1,32 +1,43 @@
-//! Mailboxes with a limit, and a line of senders that wait for room.
+//! Mailboxes with a limit, and messages beyond it whose senders wait.
 
 use std::collections::VecDeque;
+use std::iter;
+use std::mem;
 
 use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, TellSender, Undelivered};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::{Mutex, lock};
+use filch_sync::{Mutex, MutexGuard, lock};
 
 use crate::mailbox::when_full::{MailboxFull, WhenFull};
 
-/// A mailbox that counts its messages, and has a line of senders that wait.
+/// A mailbox that counts its messages, and keeps those that are too many and whose senders wait.
 ///
-/// The count and the line's flag lie in one word. So a step that makes room and a sender that joins
-/// the line change the same word, one after the other: either the step finds the flag and serves
-/// the line, or the sender finds the room and does. The messages themselves are handed on by the
-/// queue of the process, and by the lock of the line.
+/// Such a message is counted with the others, and its place among them is that of an announcement
+/// in the process's queue: nothing overtakes it. Its sender is told when the process is given it,
+/// or as soon as it has room.
+///
+/// The count and the flag of the senders lie in one word. So a step that makes room and a sender
+/// that begins to wait change the same word, one after the other: either the step finds the flag
+/// and tells, or the sender finds the room. The messages themselves are handed on by the process's
+/// queue, and by the lock.
 pub(crate) struct Counted<P: Protocol> {
     limit: usize,
     when_full: WhenFull,
     /// [`WAITS`], [`FAILED`], and [`ONE`] for each message that no step has been given.
     word: AtomicUsize,
-    line: Mutex<VecDeque<Waiting<P>>>,
+    late: Mutex<Late<P>>,
 }
 
-/// A message whose sender waits, and what tells it.
-type Waiting<P> = (<P as Protocol>::Message, TellSender<P>);
+/// The messages beyond the limit, the oldest first.
+struct Late<P: Protocol> {
+    /// Those that no worker has come to.
+    messages: VecDeque<P::Message>,
+    /// The senders that wait: those of the last so many messages, fetched or not.
+    senders: VecDeque<TellSender<P>>,
+}
 
-/// Somebody is in the line. Set and cleared under its lock.
+/// A sender waits. Set and cleared under the lock.
 const WAITS: usize = 1;
 /// The process was told to end, as one message was too many.
 const FAILED: usize = 2;
@@ -36,16 +47,19 @@ const ONE: usize = 4;
 impl<P: Protocol> Counted<P> {
     pub(crate) fn new(limit: usize, when_full: WhenFull) -> Self {
         Self {
-            limit: limit.min(usize::MAX / ONE - 1),
+            limit: limit.min(usize::MAX / ONE / 2),
             when_full,
             word: AtomicUsize::new(0),
-            line: Mutex::new(VecDeque::new()),
+            late: Mutex::new(Late {
+                messages: VecDeque::new(),
+                senders: VecDeque::new(),
+            }),
         }
     }
 
-    /// Counts one message more, unless `limit` is reached or a bit of `forbidden` is set.
-    fn reserve(&self, limit: usize, forbidden: usize) -> bool {
-        let more = |word| (word & forbidden == 0 && word / ONE < limit).then_some(word + ONE);
+    /// Counts one message more, unless there is no room.
+    fn reserve(&self) -> bool {
+        let more = |word| (word / ONE < self.limit).then_some(word + ONE);
         // ORDERING: Relaxed, both: the count carries no data, the queue does. A loop and not an
         // addition: a sender that overshoots for a moment would make another one see a full
         // mailbox.
@@ -55,38 +69,34 @@ impl<P: Protocol> Counted<P> {
         reserved.is_ok()
     }
 
-    /// Room for a sender that does not wait: it does not overtake those that do.
-    fn reserve_at_once(&self) -> bool {
-        self.reserve(self.limit, WAITS)
-    }
-
-    /// Pushes what waits, as long as there is room. Where there is none at all, a message has some
-    /// when no other is under way.
-    #[cold]
-    fn serve(&self, to: &Door<'_, P>) {
-        let mut line = lock(&self.line);
-        while !line.is_empty() && self.reserve(self.limit.max(1), 0) {
-            let Some((message, tell)) = line.pop_front() else {
+    /// Tells the senders whose messages the process has been given, or have room by now.
+    fn tell<'a>(&'a self, mut late: MutexGuard<'a, Late<P>>) {
+        loop {
+            // ORDERING: Relaxed: what this does not see of a step that makes room, that step finds
+            // the flag for. See the type.
+            let count = self.word.load(Ordering::Relaxed) / ONE;
+            if count >= self.limit + late.senders.len() {
                 return;
-            };
-            // Under the lock: the next in the line comes behind it.
-            let sent = to.push(message);
-            if line.is_empty() {
-                // ORDERING: Relaxed: see the type. A sender that finds the flag gone comes behind
-                // the last of the line, by the queue.
+            }
+            let sender = late.senders.pop_front();
+            if late.senders.is_empty() {
+                // ORDERING: Relaxed: under the lock, as it was set.
                 self.word.fetch_and(!WAITS, Ordering::Relaxed);
             }
-            drop(line);
+            drop(late);
+            let Some(tell) = sender else {
+                return;
+            };
             // What it tells is user code.
-            let _ = catch_panic(|| tell(sent));
-            line = lock(&self.line);
+            let _ = catch_panic(|| tell(Ok(())));
+            late = lock(&self.late);
         }
     }
 }
 
 impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
-        if self.reserve_at_once() {
+        if self.reserve() {
             return to.push(message);
         }
         // Of a process that has ended, nobody will ever empty the mailbox.
@@ -112,43 +122,72 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         Err(to.refused(Undelivered::Full { limit }, message))
     }
 
-    fn send_patiently(&self, to: &Door<'_, P>, message: P::Message, tell: TellSender<P>) {
-        if self.reserve_at_once() {
+    fn send_patiently(
+        &self,
+        to: &Door<'_, P>,
+        message: P::Message,
+        may_wait: bool,
+        tell: TellSender<P>,
+    ) {
+        if self.reserve() {
             let sent = to.push(message);
             let _ = catch_panic(|| tell(sent));
             return;
         }
-        let mut line = lock(&self.line);
+        let mut late = lock(&self.late);
         // Under the lock, which `close` takes when the process is over.
         if to.is_over() {
-            drop(line);
+            drop(late);
             let _ = catch_panic(|| tell(Err(to.gone(message))));
             return;
         }
-        line.push_back((message, tell));
-        // ORDERING: Relaxed: partner of the subtraction in `delivered`. See the type.
+        if !may_wait {
+            drop(late);
+            let limit = self.limit;
+            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::Full { limit }, message))));
+            return;
+        }
+        late.messages.push_back(message);
+        late.senders.push_back(tell);
+        // ORDERING: Relaxed, both: partners of the subtraction in `delivered`. See the type.
         self.word.fetch_or(WAITS, Ordering::Relaxed);
-        drop(line);
-        self.serve(to);
+        self.word.fetch_add(ONE, Ordering::Relaxed);
+        // Under the lock: announcements stand in the order of the messages.
+        to.announce();
+        self.tell(late);
     }
 
-    fn delivered(&self, to: &Door<'_, P>, messages: usize) {
+    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
         // ORDERING: Relaxed: partner of the flag's setting in `send_patiently`. See the type.
         let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
         if before & WAITS != 0 {
-            self.serve(to);
+            self.tell(lock(&self.late));
         }
     }
 
+    fn fetch(&self) -> VecDeque<P::Message> {
+        lock(&self.late).messages.pop_front().into_iter().collect()
+    }
+
+    /// Those that no worker has come to go back to the senders that wait for them.
     fn close(&self, to: &Door<'_, P>) {
-        let left = std::mem::take(&mut *lock(&self.line));
-        for (message, tell) in left {
+        let mut late = lock(&self.late);
+        let mut messages = mem::take(&mut late.messages);
+        let mut senders = mem::take(&mut late.senders);
+        drop(late);
+        let fetched = senders.len().saturating_sub(messages.len());
+        for tell in senders.drain(..fetched) {
+            let _ = catch_panic(|| tell(Ok(())));
+        }
+        let told = messages.len() - senders.len();
+        messages.drain(..told).for_each(drop_contained);
+        for (tell, message) in iter::zip(senders, messages) {
             let _ = catch_panic(|| tell(Err(to.gone(message))));
         }
     }
 
     fn undelivered(&self) -> usize {
         // ORDERING: Relaxed: a figure for people.
-        self.word.load(Ordering::Relaxed) / ONE + lock(&self.line).len()
+        self.word.load(Ordering::Relaxed) / ONE
     }
 }

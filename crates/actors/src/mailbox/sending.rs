@@ -20,14 +20,13 @@ pub(crate) fn send_in_step<P: Protocol>(
     reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
 ) {
     let command = out.open_command(context, tag);
-    let scheduler = context.handle();
-    if to == context.pid() {
-        let sent = scheduler.send(to, message);
-        return command.answer_by(|| reply(sent));
+    // It would wait for itself.
+    let may_wait = to != context.pid();
+    if may_wait {
+        command.note_call(to, false);
     }
-    command.note_call(to, false);
-    let tell = move |sent| command.answer_by(|| reply(sent));
-    scheduler.send_patiently(to, message, Box::new(tell));
+    let tell = Box::new(|sent| command.answer_by(|| reply(sent)));
+    context.handle().send_patiently(to, message, may_wait, tell);
 }
 
 /// What becomes of a message that may have to wait; from [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
@@ -41,7 +40,7 @@ impl<P: Protocol> Sending<P> {
     /// See [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
     pub(crate) fn begin(scheduler: &Handle<P>, to: Pid, message: P::Message) -> Self {
         let (resolver, sent) = promise();
-        scheduler.send_patiently(to, message, Box::new(|sent| resolver.resolve(sent)));
+        scheduler.send_patiently(to, message, true, Box::new(|sent| resolver.resolve(sent)));
         Self {
             sent: sent.into(),
             scheduler: scheduler.clone(),
@@ -51,6 +50,7 @@ impl<P: Protocol> Sending<P> {
     /// Waits until it is known what becomes of the message. Blocking: for threads outside.
     ///
     /// ```
+    /// # use filch_actors::prelude::*;
     /// # use filch_scheduler::{Event, Protocol, Scheduler};
     /// # enum Numbers {}
     /// # impl Protocol for Numbers {

@@ -1,6 +1,7 @@
 //! Mailboxes that say themselves what becomes of each message.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
@@ -24,9 +25,15 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// The message.
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
 
-    /// The same for a sender that would rather wait than have it back, and is told once what becomes
-    /// of it.
-    fn send_patiently(&self, to: &Door<'_, P>, message: P::Message, tell: TellSender<P>) {
+    /// The same for a sender that would rather wait than have it back, if it `may_wait`, and would
+    /// rather have it back than see it dropped. It is told once what becomes of it.
+    fn send_patiently(
+        &self,
+        to: &Door<'_, P>,
+        message: P::Message,
+        _may_wait: bool,
+        tell: TellSender<P>,
+    ) {
         tell(self.send(to, message));
     }
 
@@ -34,7 +41,8 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// later](crate::Submission::reads_later), has read so many.
     fn delivered(&self, to: &Door<'_, P>, messages: usize);
 
-    /// Gives out the messages that it has kept, after it has [announced](Door::announce) them.
+    /// Gives out messages that it has kept: called once for each [announcement](Door::announce),
+    /// at the place of that among what the process was sent.
     fn fetch(&self) -> VecDeque<P::Message> {
         VecDeque::new()
     }
@@ -54,6 +62,8 @@ pub struct Door<'a, P: Protocol> {
     handle: &'a Handle<P>,
     slot: &'a Slot<P>,
     pid: Pid,
+    /// Runs the process, if a message makes it Ready; none puts it into a run queue.
+    run: Option<&'a dyn Fn(&Slot<P>)>,
 }
 
 impl<P: Protocol> Door<'_, P> {
@@ -79,20 +89,26 @@ impl<P: Protocol> Door<'_, P> {
     /// The message: the process has ended.
     pub fn push(&self, message: P::Message) -> Result<(), SendError<P>> {
         self.handle
-            .push_message(self.pid, self.slot, message, |slot| {
-                self.handle.enqueue(slot)
-            })
+            .push_message(self.pid, self.slot, message, |slot| self.run(slot))
     }
 
-    /// There are messages to be [fetched](MailboxPolicy::fetch). Not needed again before they are.
+    fn run(&self, slot: &Slot<P>) {
+        match self.run {
+            Some(run) => run(slot),
+            None => self.handle.enqueue(slot),
+        }
+    }
+
+    /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
+    /// process's queue.
     pub fn announce(&self) {
         if let Some(policy) = self.handle.policy(self.slot) {
-            let signal = Item::Signal(Signal::Fetch(Arc::clone(policy)));
+            let signal = Item::Signal(Signal::Fetch(Box::new(Arc::clone(policy))));
             // Refused: the process has just ended, and what was kept goes with it.
             if self.slot.events.push(signal).is_ok()
                 && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
             {
-                self.handle.enqueue(self.slot);
+                self.run(self.slot);
             }
         }
     }
@@ -100,7 +116,7 @@ impl<P: Protocol> Door<'_, P> {
     /// Has the process end with that error, as soon as a worker has it.
     pub fn fail(&self, error: Box<dyn Error + Send + Sync>) {
         // If it ends by itself meanwhile, that will do.
-        let _ = self.handle.signal(self.pid, Signal::Fail(error));
+        let _ = self.handle.signal(self.pid, Signal::Fail(Box::new(error)));
     }
 
     /// For a policy that hands the message back.
@@ -127,21 +143,50 @@ impl<P: Protocol> Handle<P> {
         unsafe { slot.mailbox.policy() }
     }
 
+    /// Has `policy` take the message. If the process becomes Ready by that, `run` has it run.
+    pub(crate) fn send_by(
+        &self,
+        policy: &dyn MailboxPolicy<P>,
+        slot: &Slot<P>,
+        message: P::Message,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<(), SendError<P>> {
+        let once = Cell::new(Some(run));
+        let run = |slot: &Slot<P>| match once.take() {
+            Some(run) => run(slot),
+            None => self.enqueue(slot),
+        };
+        let door = Door {
+            run: Some(&run),
+            ..self.door(slot)
+        };
+        policy.send(&door, message)
+    }
+
     pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>) -> Door<'a, P> {
         Door {
             handle: self,
             slot,
             pid: self.table().pid_of(slot),
+            run: None,
         }
     }
 
     /// As [`send`](Self::send), but a message that has no room waits for it, if the
-    /// [policy](MailboxPolicy) of its mailbox has it wait. `tell` is told once what becomes of it.
-    pub fn send_patiently(&self, to: Pid, message: P::Message, tell: TellSender<P>) {
+    /// [policy](MailboxPolicy) of its mailbox has it wait, and it `may_wait`. `tell` is told once what
+    /// becomes of it.
+    pub fn send_patiently(
+        &self,
+        to: Pid,
+        message: P::Message,
+        may_wait: bool,
+        tell: TellSender<P>,
+    ) {
         if let Some(process) = self.table().pin(to)
             && let Some(policy) = self.policy(process.slot())
         {
-            return policy.send_patiently(&self.door(process.slot()), message, tell);
+            let door = self.door(process.slot());
+            return policy.send_patiently(&door, message, may_wait, tell);
         }
         let sent = self.send(to, message);
         // What it tells is user code.

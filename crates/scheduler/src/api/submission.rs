@@ -21,19 +21,26 @@ use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
 /// # enum Any {}
 /// # impl filch_scheduler::Protocol for Any {
 /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
-/// #     type Output = (); type Error = String;
+/// #     type Output = filch_scheduler::Pid; type Error = String;
 /// # }
 /// # use filch_scheduler::{Event, Scheduler, from_fn};
 /// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
-/// let watcher = scheduler.spawn_with(|mut inbox| async move { inbox.next().await })?;
+/// let watcher = from_fn(|_, events, out| {
+///     for event in events {
+///         if let Event::Down(down) = event {
+///             out.done(down.pid);
+///         }
+///     }
+///     Ok(())
+/// });
+/// let watcher = scheduler.submit(watcher, "run", ())?;
 /// let task = from_fn(|_, _, _| Err("no luck".to_owned()));
 /// let task = scheduler
 ///     .submission(task, "run", ())
-///     .name("task")
+///     .idle_priority()
 ///     .monitored_by(watcher.pid())
 ///     .submit()?;
-/// let Event::Down(down) = watcher.join()? else { panic!("the task has ended") };
-/// assert_eq!(down.pid, task.pid());
+/// assert_eq!(watcher.join()?, task.pid());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "the process is not submitted before `submit` is called"]

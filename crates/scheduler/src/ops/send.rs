@@ -119,7 +119,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, reason, message));
         }
         match self.policy(slot) {
-            Some(policy) => policy.send(&self.door(slot), message),
+            Some(policy) => self.send_by(&**policy, slot, message, run),
             None => self.push_message(to, slot, message, run),
         }
     }

@@ -31,9 +31,9 @@ pub(crate) enum Signal<P: Protocol> {
     /// Replaces it by a new version.
     Upgrade(Box<Successor<P>>),
     /// Ends it with this error.
-    Fail(Box<dyn Error + Send + Sync>),
+    Fail(Box<Box<dyn Error + Send + Sync>>),
     /// Takes the messages that this has kept for it.
-    Fetch(Arc<dyn MailboxPolicy<P>>),
+    Fetch(Box<Arc<dyn MailboxPolicy<P>>>),
 }
 
 impl<P: Protocol> Signal<P> {

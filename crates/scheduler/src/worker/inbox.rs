@@ -135,7 +135,7 @@ impl<P: Protocol> Inbox<P> {
                 self.pending().end.get_or_insert((*exited).into());
             }
             Signal::Fail(error) => {
-                let failed = ProcessError::FunctionFailed(error);
+                let failed = ProcessError::FunctionFailed(*error);
                 self.pending().end.get_or_insert(failed);
             }
             Signal::Fetch(policy) => {

@@ -82,7 +82,7 @@ fn two_futures_that_wait_for_each_other_are_found() {
     let (one, other) = (tangle.pid(0), tangle.pid(1));
     assert_eq!(Rings::of(&standstill).rings(), [[one, other]]);
     assert_eq!(Rings::of(&standstill).stuck(), [one, other]);
-    let text = standstill.to_string();
+    let text = Rings::of(&standstill).to_string();
     let ring = format!("in a ring, for ever: {one} awaits {other} awaits {one}");
     assert!(text.contains(&ring), "{text}");
 }
@@ -183,7 +183,7 @@ fn a_message_that_a_timer_will_send_is_no_deadlock() {
     let verdict = || scheduler.wait_for_standstill().unwrap().verdict();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), due(1, 3), "{standstill}");
-    let text = standstill.to_string();
+    let text = Rings::of(&standstill).to_string();
     assert!(
         text.starts_with("1 process waits; 1 timer is pending, due in 3s"),
         "{text}"
