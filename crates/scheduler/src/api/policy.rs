@@ -203,6 +203,7 @@ impl<P: Protocol> Handle<P> {
 
     /// How many of the events are messages.
     #[cold]
+    #[inline(never)]
     pub(crate) fn count_delivered(&self, slot: &Slot<P>, events: &VecDeque<Event<P>>) {
         let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
         let messages = events.iter().filter(is_message).count();

@@ -176,6 +176,22 @@ impl<P: Protocol> ProcessHandle<P> {
     fn ask(&mut self) {
         assert!(!self.is_told, "polled again after it was ready");
         self.is_told = true;
+        if self.may_wait() {
+            self.stop_waiting();
+        }
+    }
+
+    /// Whether a waker was left, and perhaps is there still.
+    #[inline]
+    fn may_wait(&self) -> bool {
+        self.known.is_some() || self.waiting.is_there()
+    }
+
+    /// Takes a waker back.
+    #[cold]
+    #[inline(never)]
+    fn stop_waiting(&mut self) {
+        // Before the cell lets go of that waker.
         self.forget();
         self.process.life().forget(&mut self.waiting);
     }
@@ -221,8 +237,9 @@ impl<P: Protocol> Future for ProcessHandle<P> {
 
 impl<P: Protocol> Drop for ProcessHandle<P> {
     fn drop(&mut self) {
-        self.forget();
-        self.process.life().forget(&mut self.waiting);
+        if self.may_wait() {
+            self.stop_waiting();
+        }
         self.process.slot().handle_goes();
     }
 }

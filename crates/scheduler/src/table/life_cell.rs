@@ -30,6 +30,14 @@ enum Waiter<P: Protocol> {
 #[derive(Debug, Default)]
 pub struct Waiting(usize);
 
+impl Waiting {
+    /// Whether there may be one.
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0 != 0
+    }
+}
+
 /// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
 ///
 /// | `word` | `content` belongs to |

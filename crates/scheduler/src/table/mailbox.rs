@@ -101,11 +101,20 @@ impl<P: Protocol> Mailbox<P> {
         let word = self.0.load(Ordering::Relaxed);
         if !word.is_null() {
             self.0.store(ptr::null_mut(), Ordering::Relaxed);
-            if word != none() {
-                // SAFETY: `open` has put it there, and nobody uses it any more. It is user code.
-                drop_contained(unsafe { Box::from_raw(word) });
-            }
+            // SAFETY: `open` has put it there, and nobody uses it any more.
+            unsafe { drop_word(word) };
         }
+    }
+}
+
+/// # Safety
+/// It is not null, came from `open`, and nobody uses it any more.
+#[cold]
+#[inline(never)]
+unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
+    if word != none() {
+        // SAFETY: a box (contract). Its destructor is user code.
+        drop_contained(unsafe { Box::from_raw(word) });
     }
 }
 

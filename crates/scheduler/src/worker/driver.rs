@@ -361,6 +361,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Counts the commands that a step has opened, and has the others done.
+    #[inline(never)]
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let opened = output.drain_opened().len();
         if opened > 0 {

@@ -1,13 +1,13 @@
 //! The end of a process: in one order, whatever of the user's code panics on the way.
 
-use crate::table::{Closed, ExitReason, Watchers};
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::life_cycle;
 use crate::api::pinned::Held;
-use crate::table::Slot;
+use crate::table::body::ColdState;
+use crate::table::{Closed, Slot, Watchers};
 use crate::worker::scratch::Scratch;
-use crate::{Context, Handle, ProcessError, Protocol};
+use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol};
 
 /// Ends the process that the calling worker has. Apart from `run`, which has little to do for a
 /// message, and so needs few registers.
@@ -33,10 +33,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    let told = cold.map(|cold| {
-        drop_all_contained(cold.backlog.into_events());
-        cold.watchers
-    });
+    let told = cold.map(empty);
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
     {
@@ -55,8 +52,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let context = Context::new(handle, unsafe { Held::new(slot) });
     handle.close_mailbox(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
-    for watcher in told.into_iter().flat_map(Watchers::into_iter) {
-        handle.tell(watcher, pid, &reason);
+    if let Some(told) = told {
+        tell_all(handle, told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(journal) = &handle.shared.journal {
@@ -65,4 +62,20 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
     completed.tell_into(&mut scratch.vacant, || output.take_exit());
+}
+
+/// Drops the events that no step was given. What is left is told.
+#[cold]
+#[inline(never)]
+fn empty<P: Protocol>(cold: Box<ColdState<P>>) -> Watchers {
+    drop_all_contained(cold.backlog.into_events());
+    cold.watchers
+}
+
+#[cold]
+#[inline(never)]
+fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &ExitReason) {
+    for watcher in told.into_iter() {
+        handle.tell(watcher, pid, reason);
+    }
 }
