@@ -12,6 +12,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::ops::send::refused;
 use crate::table::Slot;
+use crate::table::body::Body;
 use crate::table::item::{Item, Signal};
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
@@ -201,10 +202,18 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// How many of the events are messages.
+    /// A step of the process is given these events: counts the messages.
     #[cold]
     #[inline(never)]
-    pub(crate) fn count_delivered(&self, slot: &Slot<P>, events: &VecDeque<Event<P>>) {
+    pub(crate) fn count_delivered(
+        &self,
+        slot: &Slot<P>,
+        body: &Body<P>,
+        events: &VecDeque<Event<P>>,
+    ) {
+        if body.reads_later {
+            return;
+        }
         let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
         let messages = events.iter().filter(is_message).count();
         if messages > 0 {

@@ -126,8 +126,7 @@ impl<P: Protocol> Driver<P> {
             unreachable!("a process that runs has a body");
         };
         let (events, output) = (&mut scratch.events, &mut scratch.output);
-        let asked = self.end_asked(slot);
-        let has_urgent_signal = asked.map_err(|error| output.fail(error))?;
+        let has_urgent_signal = self.end_asked(slot, output)?;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
         let process = unsafe { Held::new(slot) };
@@ -214,21 +213,24 @@ impl<P: Protocol> Driver<P> {
         Ok(ControlFlow::Break(after))
     }
 
-    /// Whether the queue has an urgent signal; or what the process is to end with at once.
+    /// Whether the queue has an urgent signal.
+    ///
+    /// # Errors
+    /// The process is to end at once.
     #[inline]
-    fn end_asked(&self, slot: &Slot<P>) -> Result<bool, ProcessError<P>> {
+    fn end_asked(&self, slot: &Slot<P>, output: &mut StepOutput<P>) -> Result<bool, Over> {
         // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
         // a wake before our `start` is acquired by it; after a later one the process runs once
         // more, and comes here again.
         if self.handle.shared.aborting.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: released by the leaving that follows.
             self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
-            return Err(ProcessError::ShutDown);
+            return Err(output.fail(ProcessError::ShutDown));
         }
         match slot.urgency.take() {
             Urgent::Nothing => Ok(false),
             Urgent::Signal => Ok(true),
-            Urgent::End => Err(ProcessError::Terminated),
+            Urgent::End => Err(output.fail(ProcessError::Terminated)),
         }
     }
 
@@ -289,8 +291,8 @@ impl<P: Protocol> Driver<P> {
         wait_ends: WaitEnds,
         worker: usize,
     ) {
-        if slot.mailbox.is_limited() && !body.reads_later {
-            self.handle.count_delivered(slot, events);
+        if slot.mailbox.is_limited() {
+            self.handle.count_delivered(slot, body, events);
         }
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);
