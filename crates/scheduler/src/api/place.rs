@@ -9,8 +9,7 @@ use crate::table::{Refusal, Takes};
 use crate::api::pinned::Pinned;
 use crate::api::submission::Options;
 use crate::api::ties::Ties;
-use crate::table::body::{ProcessBox, process_box};
-use crate::worker::start::init;
+use crate::table::body::process_box;
 use crate::{
     ExitReason, Handle, HookError, MailboxPolicy, Pid, Process, ProcessHandle, Protocol,
     Submission, SubmitError,
@@ -99,23 +98,36 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
             options,
             mut ties,
         } = self;
-        let pinned = match handle.admit(&options) {
-            Ok(pinned) => pinned,
-            Err(refusal) => return Err((refusal.into(), start)),
-        };
-        let mut place = Place {
-            handle,
-            pinned: Some(pinned),
-            options,
-            ties: Ties::default(),
-        };
+        match handle.take_place(&options, &mut ties) {
+            Ok(pinned) => {
+                let place = Place {
+                    handle,
+                    pinned: Some(pinned),
+                    options,
+                    ties,
+                };
+                Ok((place, start))
+            }
+            Err(error) => Err((error, start)),
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Takes a place whose conditions are met.
+    pub(crate) fn take_place(
+        &self,
+        options: &Options<P>,
+        ties: &mut Ties<'_, P>,
+    ) -> Result<Pinned<P>, NotAdmitted> {
+        let place = self.admit(options)?;
         for condition in ties.conditions.drain(..) {
-            if let Err(error) = condition(handle, place.pid()) {
-                return Err((NotAdmitted::Condition(error), start));
+            if let Err(error) = condition(self, place.pid()) {
+                self.vacate(&place, &ExitReason::not_started(&error));
+                return Err(NotAdmitted::Condition(error));
             }
         }
-        place.ties = ties;
-        Ok((place, start))
+        Ok(place)
     }
 }
 
@@ -145,37 +157,24 @@ impl<P: Protocol> Place<'_, P> {
     /// # Errors
     /// The hook refused, or panicked; the process was closed.
     pub fn begin(
-        self,
+        mut self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, HookError<P>> {
-        match self.start(process_box(process), None) {
-            Ok(handle) => Ok(handle),
+        let Self {
+            handle,
+            pinned,
+            options,
+            ties,
+        } = &mut self;
+        let Some(pinned) = pinned.take() else {
+            unreachable!("a process that begins uses it up")
+        };
+        let process = process_box(process);
+        match handle.start(&pinned, process, |_, _| Ok(()), options, ties) {
+            Ok(()) => Ok(ProcessHandle::new(pinned)),
             Err(SubmitError::Hook(error)) => Err(error),
             Err(error) => unreachable!("it has no `init`: {error}"),
         }
-    }
-
-    pub(crate) fn start(
-        mut self,
-        process: ProcessBox<P>,
-        entry: Option<(&str, P::Input)>,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let Some(pinned) = self.pinned.take() else {
-            unreachable!("a process that begins uses it up")
-        };
-        let init = |process: &mut dyn Process<P>, context: &crate::Context<'_, P>| match entry {
-            Some((method, input)) => init(process, context, method, input),
-            None => Ok(()),
-        };
-        let (options, ties) = (&self.options, Some(&self.ties));
-        if options.as_guest {
-            self.handle
-                .make_ready(&pinned, process, init, options, ties)?;
-            pinned.run_here();
-        } else {
-            self.handle.begin(&pinned, process, init, options, ties)?;
-        }
-        Ok(ProcessHandle::new(pinned))
     }
 }
 

@@ -9,7 +9,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::api::life_cycle;
 use crate::api::pinned::Pinned;
-use crate::api::submission::Options;
+use crate::api::submission::{Options, Start};
 use crate::api::ties::Ties;
 use crate::protocol::error_by_display;
 use crate::table::Slot;
@@ -51,7 +51,7 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(&place, process, init, &options, None)?;
+                self.begin(&place, process, init, &options)?;
                 Ok(ProcessHandle::new(place))
             }
             Err(refusal) => Err(SubmitError::NotAdmitted(
@@ -102,15 +102,32 @@ impl<P: Protocol> Handle<P> {
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options<P>,
-        ties: Option<&Ties<'_, P>>,
     ) -> Result<(), SubmitError<P>> {
-        self.make_ready(place, process, init, options, ties)?;
+        self.make_ready(place, process, init, options, None)?;
         self.enqueue_new(place.slot());
         Ok(())
     }
 
+    /// The same, with ties. The submitter may take its steps.
+    pub(crate) fn start(
+        &self,
+        place: &Pinned<P>,
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options<P>,
+        ties: &Ties<'_, P>,
+    ) -> Result<(), SubmitError<P>> {
+        self.make_ready(place, process, init, options, Some(ties))?;
+        if options.as_guest {
+            place.run_here();
+        } else {
+            self.enqueue_new(place.slot());
+        }
+        Ok(())
+    }
+
     /// The same, for a caller that then puts it into a run queue, or runs it.
-    pub(crate) fn make_ready(
+    fn make_ready(
         &self,
         place: &Pinned<P>,
         process: ProcessBox<P>,
@@ -222,10 +239,27 @@ impl<P: Protocol> Submission<'_, P> {
     /// # Errors
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        match self.admit() {
-            Ok((place, start)) => place.start(start.process, Some((start.method, start.input))),
-            Err((error, start)) => {
-                let refused = Refused::new(start.process.into_boxed(), start.input);
+        let Self {
+            handle,
+            start,
+            options,
+            mut ties,
+        } = self;
+        let Start {
+            process,
+            method,
+            input,
+        } = start;
+        match handle.take_place(&options, &mut ties) {
+            Ok(place) => {
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                handle.start(&place, process, init, &options, &ties)?;
+                Ok(ProcessHandle::new(place))
+            }
+            Err(error) => {
+                let refused = Refused::new(process.into_boxed(), input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }
