@@ -1,7 +1,7 @@
 //! Mailboxes without room: senders that wait, messages that are dropped, processes that end.
 
 use filch_actors::prelude::*;
-use filch_actors::{Inbox, WhenFull};
+use filch_actors::{Inbox, MailboxFull, WhenFull};
 use filch_scheduler::{Event, JoinError, ProcessError, Undelivered};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};

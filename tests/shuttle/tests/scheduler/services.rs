@@ -41,7 +41,9 @@ fn children_are_commands() {
         let children = closed.clone();
         let scheduler = scheduler(2, move |number, completion: Completion<Numbers>| {
             let child = scripted(&children, move |_, _, out| out.done(number));
-            completion.execute(child, "run", (), |exit| exit.map_err(|e| e.to_string()));
+            filch_actors::execute_for(completion, child, "run", (), |exit| {
+                exit.map_err(|e| e.to_string())
+            });
         });
         let (mut asked, mut left, mut sum) = (false, 2, 0);
         let parent = scripted(&closed, move |_, events, out| {

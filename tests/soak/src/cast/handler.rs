@@ -110,5 +110,5 @@ fn have_done(
     };
     let input = Token::new(Kind::Input);
     // What it is called is in its accounts.
-    let _pid = completion.execute(actor, role.method(), input, told);
+    let _pid = filch_actors::execute_for(completion, actor, role.method(), input, told);
 }
