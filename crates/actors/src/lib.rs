@@ -1,8 +1,4 @@
-//! What actors want beside messages, on the public interface of [`filch_scheduler`] alone: calls,
-//! futures as processes, mailboxes with a limit, names, groups, timers and reports.
-//!
-//! Three traits add the methods to what is the scheduler's: [`HandleExt`], [`StepOutputExt`] and
-//! [`SubmissionExt`]. The [`prelude`] has all three.
+#![doc = include_str!("../README.md")]
 //!
 //! # The files
 //!

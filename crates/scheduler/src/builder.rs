@@ -6,23 +6,23 @@ use std::num::NonZeroUsize;
 use std::sync::RwLock;
 use std::time::{Duration, Instant};
 
-use crate::table::{Admission, Node};
 use filch_processors::{Config, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
-use crate::api::extensions::Extensions;
-use crate::api::handle::Shared;
-use crate::api::joins::Joins;
-use crate::api::owned::Owned;
-use crate::api::stats::Counters;
-use crate::services::watchdog::OnLongStep;
-use crate::table::Table;
+use crate::handle::extensions::Extensions;
+use crate::handle::handle::Owned;
+use crate::handle::handle::Shared;
+use crate::handle::threads::OnLongStep;
+use crate::observe::joins::Joins;
+use crate::observe::stats::Counters;
+use crate::table::Admission;
 use crate::table::body::Task;
-use crate::worker::budget::{Budget, Clock};
-use crate::worker::driver::Driver;
+use crate::table::table::Table;
+use crate::turn::budget::{Budget, Clock};
+use crate::turn::driver::Driver;
 use crate::{
-    CommandHandler, Completion, Handle, LifeCycle, Observer, Protocol, RunningCall, Scheduler,
+    CommandHandler, Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler,
 };
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].

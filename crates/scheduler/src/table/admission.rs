@@ -37,7 +37,7 @@ pub enum Refusal {
     NoMemory,
 }
 
-/// What the [table](crate::table::Table) says of a process that was admitted.
+/// What the [table](crate::table::table::Table) says of a process that was admitted.
 impl From<AllocateError> for Refusal {
     fn from(error: AllocateError) -> Self {
         match error {
@@ -153,7 +153,7 @@ impl Admission {
 
     /// Whether all shards are closed.
     ///
-    /// The answer may be old. A submitter that asks after [`Table::occupy`](crate::table::Table::occupy)
+    /// The answer may be old. A submitter that asks after [`Table::occupy`](crate::table::table::Table::occupy)
     /// sees the closing of a thread whose later walk over the table does not find its process.
     #[inline]
     pub fn is_closed(&self) -> bool {

@@ -2,11 +2,10 @@
 
 use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::any::Any;
-use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
-use std::ptr;
+use std::{fmt, ptr};
 
 /// A `Box<T>` of a trait object that holds a value of up to so many words in place, so that nothing
 /// is allocated for it.

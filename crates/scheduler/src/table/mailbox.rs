@@ -1,8 +1,7 @@
 //! What a process takes of messages: all, none, or what its policy says.
 
-use std::fmt;
-use std::ptr;
 use std::sync::Arc;
+use std::{fmt, ptr};
 
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::panic::drop_contained;

@@ -1,5 +1,6 @@
 //! Names of processes: which table, which slot, which of the slot's occupants.
 
+use std::error::Error;
 use std::fmt;
 
 /// The name of one process: the node that it lives on, the number of its table there, a slot of
@@ -105,6 +106,29 @@ impl fmt::Debug for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pid{self}")
     }
+}
+
+/// No live process has that PID: it has ended, or never was here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchProcess {
+    /// The process that was meant.
+    pub pid: Pid,
+}
+
+impl fmt::Display for NoSuchProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, &self.pid)
+    }
+}
+
+impl Error for NoSuchProcess {}
+
+/// What every message says of it. `which` is the process, or a word for it.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, which: &dyn fmt::Display) -> fmt::Result {
+    write!(
+        f,
+        "no such process: {which} has ended, or is of another scheduler"
+    )
 }
 
 #[cfg(test)]

@@ -5,17 +5,16 @@ use std::sync::atomic::AtomicU32;
 use filch_event_queue::EventQueue;
 use filch_process_state::ProcessState;
 use filch_slab::Occupancy;
-use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering, fence};
 use filch_sync::panic::catch_panic;
 
 use crate::Protocol;
-use crate::table::item::Item;
-use crate::table::life_cell::LifeCell;
+use crate::table::body::Item;
+use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
-use crate::table::process_stats::{Awaited, ProcessStats, StepCount};
-use crate::table::urgency::Urgency;
+use crate::table::stats::{Awaited, ProcessStats, StepCount};
 
-/// One place of the [`Table`](crate::table::Table), for one process after another.
+/// One place of the [`Table`](crate::table::table::Table), for one process after another.
 ///
 /// | field | who touches it |
 /// |---|---|
@@ -63,7 +62,7 @@ pub struct Slot<P: Protocol> {
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
     pub life: LifeCell<P>,
-    /// What has the table: see [`Table::set_owner`](crate::table::Table::set_owner).
+    /// What has the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
     owner: AtomicPtr<()>,
     /// Whether one of the pins is the handle's.
     pub(crate) has_handle: AtomicBool,
@@ -199,7 +198,7 @@ impl<P: Protocol> Slot<P> {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// One more pin, which its holder will [give back](crate::table::Table::unpin). Wait-free.
+    /// One more pin, which its holder will [give back](crate::table::table::Table::unpin). Wait-free.
     ///
     /// # Safety
     /// The caller holds a pin on the slot, or has the process.
@@ -240,5 +239,110 @@ impl<P: Protocol> std::fmt::Debug for Placement<P> {
             .field("bound_to", &self.bound_to)
             .field("is_future", &self.is_future)
             .finish_non_exhaustive()
+    }
+}
+
+/// A byte of the slot that says whether the queue holds a signal that must not wait behind events,
+/// or whether the process is to end at once.
+#[derive(Debug)]
+pub struct Urgency(AtomicU8);
+
+/// The queue holds an urgent signal.
+const SIGNAL: u8 = 1;
+/// The process is to end. This bit stays set.
+const END: u8 = 2;
+
+/// What is urgent.
+#[must_use = "the bit that announced signals has been cleared"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgent {
+    /// Nothing is.
+    Nothing,
+    /// The queue holds a signal that must be found before the next step.
+    Signal,
+    /// The process is to end.
+    End,
+}
+
+#[expect(
+    clippy::new_without_default,
+    reason = "one constructor is enough for a slot"
+)]
+impl Urgency {
+    /// Nothing is urgent.
+    pub fn new() -> Self {
+        Self(AtomicU8::new(0))
+    }
+
+    /// For a new occupant, before [`Table::occupy`](crate::table::table::Table::occupy) publishes it.
+    #[inline]
+    pub fn reset(&self) {
+        // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The process is to end. The caller holds a pin, and wakes the process after this.
+    pub fn end(&self) {
+        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
+        // `submit`, is acquired by it; after a later one the process runs once more, and its worker
+        // looks here again.
+        self.0.fetch_or(END, Ordering::Relaxed);
+    }
+
+    /// An urgent signal was pushed. The caller holds a pin, and wakes the process after this.
+    pub fn signal(&self) {
+        // ORDERING: Release, partner of the Acquire in `take_signal`: the worker that clears this
+        // bit finds the signal in the queue.
+        self.0.fetch_or(SIGNAL, Ordering::Release);
+    }
+
+    /// What is urgent. Clears the bit of signals: the caller has the process, and drains the queue
+    /// for them now. Wait-free.
+    #[inline]
+    pub fn take(&self) -> Urgent {
+        // ORDERING: Relaxed: as in `end`. A bit that is set too late to be seen here is followed by
+        // a wake-up, and that by a turn.
+        match self.0.load(Ordering::Relaxed) {
+            0 => Urgent::Nothing,
+            word => self.take_signal(word),
+        }
+    }
+
+    #[cold]
+    fn take_signal(&self, word: u8) -> Urgent {
+        if word & END != 0 {
+            return Urgent::End;
+        }
+        // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what
+        // was pushed. The wake-up may still be to come, and the turn after it would not look.
+        self.0.fetch_and(!SIGNAL, Ordering::Acquire);
+        Urgent::Signal
+    }
+}
+
+impl<P: Protocol> Slot<P> {
+    /// The process's handle goes: its pin is given back after this, by the same thread.
+    pub fn handle_goes(&self) {
+        // ORDERING: Relaxed: released by giving the pin back, which is what `waker_clones` looks
+        // at first.
+        self.has_handle.store(false, Ordering::Relaxed);
+    }
+
+    /// How many pins there are besides the occupant's, its handle's and the caller's: the clones of
+    /// a future's waker, each of which holds one.
+    ///
+    /// At most one too many while the [handle is dropped](Self::handle_goes), and one for each
+    /// other thread that pins the slot for a moment; never too few. What another thread did before
+    /// it gave a pin back that is not counted any more happens before this returns: if it was a
+    /// wake-up, the caller finds the future woken. Wait-free.
+    ///
+    /// The caller holds a pin, besides having the process.
+    pub fn waker_clones(&self) -> usize {
+        let others = self.occupancy.pins() as usize - 2;
+        // ORDERING: Acquire, partner of the Release with which pins are given back. For the
+        // handle's: if it is not counted any more, its mark is not seen either.
+        fence(Ordering::Acquire);
+        // ORDERING: Relaxed: see above.
+        others.saturating_sub(usize::from(self.has_handle.load(Ordering::Relaxed)))
     }
 }

@@ -9,10 +9,10 @@ use filch_process_state::Ending;
 use filch_slab::Batch;
 
 use crate::Protocol;
-use crate::api::process_error::Exit;
-use crate::table::item::Item;
-use crate::table::process_table::Table;
+use crate::process::error::Exit;
+use crate::table::body::Item;
 use crate::table::slot::Slot;
+use crate::table::table::Table;
 
 /// A process whose senders are refused, and which still counts as Running.
 #[must_use = "the process has begun to end"]
