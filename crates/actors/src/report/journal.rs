@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use filch_scheduler::{Observer, Pid, ProcessDetails};
-use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
+use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
 use crate::report::entry::{Entry, NotedCall};
 
@@ -14,18 +14,20 @@ use crate::report::entry::{Entry, NotedCall};
 /// A scheduler has one only if it was [given](filch_scheduler::Builder::observer) it:
 /// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that begins
 /// or ends, and two for each command; none for a message. There are several locks, by slot.
-#[derive(Default)]
-pub struct Journal {
-    /// By slot.
-    shards: [CachePadded<Mutex<HashMap<Pid, Entry>>>; SHARDS],
-}
+///
+/// Clones share the notes.
+#[derive(Clone, Default)]
+pub struct Journal(Arc<Shards>);
+
+/// By slot.
+type Shards = [CachePadded<Mutex<HashMap<Pid, Entry>>>; SHARDS];
 
 /// So many that two workers rarely meet.
 const SHARDS: usize = 16;
 
 impl Journal {
     fn shard(&self, pid: Pid) -> MutexGuard<'_, HashMap<Pid, Entry>> {
-        lock(&self.shards[pid.slot() as usize % SHARDS])
+        lock(&self.0[pid.slot() as usize % SHARDS])
     }
 }
 
@@ -82,5 +84,64 @@ impl Observer for Journal {
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Journal").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filch_scheduler::{Context, LifeCycle, Protocol, Scheduler, SubmitError, from_fn};
+    use filch_sync::lock;
+
+    use super::Journal;
+    use crate::prelude::*;
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    struct NamelessOnly;
+
+    impl LifeCycle<Any> for NamelessOnly {
+        fn on_start(&self, context: &Context<'_, Any>) -> Result<(), String> {
+            match context.info().names.is_empty() {
+                true => Ok(()),
+                false => Err("no names here".to_owned()),
+            }
+        }
+    }
+
+    /// A failure: an entry is left, which is memory that grows with each process.
+    #[test]
+    fn the_journal_forgets_what_has_ended() {
+        let journal = Journal::default();
+        let scheduler = Scheduler::<Any>::builder().workers(1);
+        let scheduler = scheduler.observer(journal.clone());
+        let scheduler = scheduler.hooks(NamelessOnly).build().unwrap();
+        let noted = || {
+            journal
+                .0
+                .iter()
+                .map(|shard| lock(shard).len())
+                .sum::<usize>()
+        };
+        let idle = || from_fn(|_, _, _| Ok(()));
+        let process = scheduler.submit(idle(), "run", ()).unwrap();
+        let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+        assert_eq!(noted(), 2);
+        let refused = scheduler.submission(idle(), "run", ()).name("named");
+        assert!(matches!(refused.submit(), Err(SubmitError::Hook(_))));
+        assert_eq!(noted(), 2);
+        scheduler.terminate(process.pid()).unwrap();
+        process.join().unwrap_err();
+        future.abort();
+        future.join().unwrap_err();
+        assert_eq!(noted(), 0);
     }
 }

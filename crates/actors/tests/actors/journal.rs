@@ -46,7 +46,7 @@ fn type_parent_and_commands_are_known() {
     let first = completions.recv().unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     let of_parent = details(&scheduler, parent);
-    assert_eq!(of_parent.type_name, "scheduler::common::Scripted");
+    assert_eq!(of_parent.type_name, "actors::common::Scripted");
     assert_eq!(of_parent.parent, None);
     let tags: Vec<u64> = of_parent
         .commands
@@ -268,7 +268,7 @@ fn a_watchdog_tells_of_each_long_step_once() {
     for more in [true, true, false] {
         let call = barks.recv().unwrap();
         assert_eq!(call.process, Some(slow.pid()));
-        assert_eq!(call.type_name, Some("scheduler::common::Scripted"));
+        assert_eq!(call.type_name, Some("actors::common::Scripted"));
         assert!(call.elapsed >= LIMIT, "{call}");
         let is_old = |elapsed: Duration| elapsed >= 8 * LIMIT;
         while !scheduler.running().iter().any(|call| is_old(call.elapsed)) {

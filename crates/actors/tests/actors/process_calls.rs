@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use filch_actors::prelude::*;
 use filch_actors::timers::{TimeoutError, Timers};
-use filch_actors::{Answer, CallError, Caller};
+use filch_actors::{CallError, Caller};
 use filch_scheduler::{
     CommandError, Context, Event, Pid, Protocol, Scheduler, StepOutput, Undelivered, from_fn,
 };

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
-use filch_actors::prelude::*;
 use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Scheduler};
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::common::{Command, closed_once, scheduler, scripted, summing};
-use filch_actors::prelude::*;
 use filch_scheduler::{Event, Pid};
 
 /// A ring of processes passes a token round and round: every hop is a send to a process that is

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted};
