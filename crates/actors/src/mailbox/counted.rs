@@ -69,6 +69,31 @@ impl<P: Protocol> Counted<P> {
         reserved.is_ok()
     }
 
+    /// Counts a message beyond the limit, whose sender waits.
+    fn exceed(&self, late: &mut Late<P>, message: P::Message, tell: TellSender<P>) {
+        late.messages.push_back(message);
+        late.senders.push_back(tell);
+        // ORDERING: Relaxed, both: partners of the subtraction in `make_room`. See the type.
+        self.word.fetch_or(WAITS, Ordering::Relaxed);
+        self.word.fetch_add(ONE, Ordering::Relaxed);
+    }
+
+    /// The process is given so many messages.
+    fn make_room(&self, messages: usize) {
+        // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
+        let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
+        if before & WAITS != 0 {
+            self.tell(lock(&self.late));
+        }
+    }
+
+    /// Whether the process has not been told yet to end, as one message was too many.
+    fn is_first_failure(&self) -> bool {
+        // ORDERING: Relaxed: exactly one thread sets the bit; the end itself is ordered by what
+        // that one sends.
+        self.word.fetch_or(FAILED, Ordering::Relaxed) & FAILED == 0
+    }
+
     /// Tells the senders whose messages the process has been given, or have room by now.
     fn tell<'a>(&'a self, mut late: MutexGuard<'a, Late<P>>) {
         loop {
@@ -111,9 +136,7 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
                 return Ok(());
             }
             WhenFull::End => {
-                // ORDERING: Relaxed: exactly one thread sets the bit; the end itself is ordered by
-                // what that one sends.
-                if self.word.fetch_or(FAILED, Ordering::Relaxed) & FAILED == 0 {
+                if self.is_first_failure() {
                     to.fail(Box::new(MailboxFull { limit }));
                 }
             }
@@ -147,22 +170,14 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
             let _ = catch_panic(|| tell(Err(to.refused(Undelivered::Full { limit }, message))));
             return;
         }
-        late.messages.push_back(message);
-        late.senders.push_back(tell);
-        // ORDERING: Relaxed, both: partners of the subtraction in `delivered`. See the type.
-        self.word.fetch_or(WAITS, Ordering::Relaxed);
-        self.word.fetch_add(ONE, Ordering::Relaxed);
+        self.exceed(&mut late, message, tell);
         // Under the lock: announcements stand in the order of the messages.
         to.announce();
         self.tell(late);
     }
 
     fn delivered(&self, _: &Door<'_, P>, messages: usize) {
-        // ORDERING: Relaxed: partner of the flag's setting in `send_patiently`. See the type.
-        let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
-        if before & WAITS != 0 {
-            self.tell(lock(&self.late));
-        }
+        self.make_room(messages);
     }
 
     fn fetch(&self) -> VecDeque<P::Message> {
@@ -189,5 +204,90 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
     fn undelivered(&self) -> usize {
         // ORDERING: Relaxed: a figure for people.
         self.word.load(Ordering::Relaxed) / ONE
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use filch_scheduler::{MailboxPolicy, Protocol};
+    use filch_sync::lock;
+
+    use super::{Counted, ONE, WhenFull};
+
+    enum Numbers {}
+
+    impl Protocol for Numbers {
+        type Input = ();
+        type Message = u64;
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    fn counted(limit: usize) -> Counted<Numbers> {
+        Counted::new(limit, WhenFull::Refuse)
+    }
+
+    #[test]
+    fn a_delivered_message_makes_room() {
+        let mailbox = counted(2);
+        for _ in 0..3 {
+            assert_eq!([(); 3].map(|()| mailbox.reserve()), [true, true, false]);
+            mailbox.make_room(2);
+            assert_eq!(mailbox.undelivered(), 0);
+        }
+    }
+
+    /// The highest that there is.
+    #[test]
+    fn no_limit_is_too_high() {
+        for limit in [usize::MAX / ONE, usize::MAX] {
+            let mailbox = counted(limit);
+            // ORDERING: Relaxed: one thread.
+            mailbox
+                .word
+                .store((mailbox.limit - 1) * ONE, Ordering::Relaxed);
+            assert_eq!([mailbox.reserve(), mailbox.reserve()], [true, false]);
+        }
+    }
+
+    #[test]
+    fn one_sender_ends_the_process() {
+        let mailbox = counted(0);
+        assert!(mailbox.is_first_failure());
+        assert!(!mailbox.is_first_failure());
+        assert!(!mailbox.reserve());
+    }
+
+    #[test]
+    fn what_exceeds_the_limit_is_counted_until_it_is_delivered() {
+        let (mailbox, told) = (counted(1), Arc::new(AtomicUsize::new(0)));
+        assert!(mailbox.reserve());
+        for number in 0..2 {
+            let told = Arc::clone(&told);
+            let tell = Box::new(move |sent: Result<(), _>| {
+                assert!(sent.is_ok());
+                // ORDERING: Relaxed, here and below: one thread.
+                told.fetch_add(1, Ordering::Relaxed);
+            });
+            mailbox.exceed(&mut lock(&mailbox.late), number, tell);
+        }
+        let told = || told.load(Ordering::Relaxed);
+        assert_eq!((mailbox.undelivered(), told()), (3, 0));
+        assert_eq!((mailbox.fetch(), mailbox.fetch()), ([0].into(), [1].into()));
+        mailbox.make_room(1);
+        assert_eq!(
+            (told(), mailbox.reserve()),
+            (1, false),
+            "the first has room"
+        );
+        mailbox.make_room(1);
+        assert_eq!((told(), mailbox.reserve()), (2, false));
+        mailbox.make_room(1);
+        assert!(mailbox.reserve());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, ProcessInfo, Protocol};
+use filch_scheduler::{EndCall, Extension, Handle, NoSuchProcess, Pid, ProcessInfo, Protocol};
 
 pub(crate) fn register<P: Protocol>(
     scheduler: &Handle<P>,
@@ -28,8 +28,10 @@ pub(crate) fn register<P: Protocol>(
         }
     };
     if is_first {
+        let own = Arc::clone(&registry);
         // If it has ended meanwhile, its names go here and now.
-        let _ = scheduler.at_end(pid, move |_| registry.forget(pid));
+        let at_end = scheduler.at_end(pid, move |_| own.forget(pid));
+        registry.write().set_end(pid, at_end);
     }
     Ok(())
 }
@@ -47,7 +49,11 @@ pub(crate) fn whereis<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Option<
 
 pub(crate) fn names<P: Protocol>(scheduler: &Handle<P>, pid: Pid) -> Vec<Arc<str>> {
     let registry = scheduler.extension::<NameRegistry>();
-    let names = registry.read().by_pid.get(&pid).cloned();
+    let names = registry
+        .read()
+        .by_pid
+        .get(&pid)
+        .map(|own| own.names.clone());
     names.unwrap_or_default()
 }
 
@@ -63,8 +69,8 @@ struct NameRegistry {
 
 impl Extension for NameRegistry {
     fn add_to(&self, report: &mut ProcessInfo) {
-        if let Some(names) = self.read().by_pid.get(&report.pid) {
-            report.names.clone_from(names);
+        if let Some(own) = self.read().by_pid.get(&report.pid) {
+            report.names.clone_from(&own.names);
         }
     }
 }
@@ -74,8 +80,19 @@ impl Extension for NameRegistry {
 #[derive(Debug, Default)]
 struct Registry {
     by_name: BTreeMap<Arc<str>, Holder>,
-    /// The names of each process that has any, in no order.
-    by_pid: BTreeMap<Pid, Vec<Arc<str>>>,
+    /// The names of each process that has any.
+    by_pid: BTreeMap<Pid, Names>,
+    #[cfg(test)]
+    looked_up: usize,
+}
+
+/// The names of one process.
+#[derive(Debug, Default)]
+struct Names {
+    /// In no order.
+    names: Vec<Arc<str>>,
+    /// Takes them away. `None` for a moment, before it is with the process.
+    at_end: Option<EndCall>,
 }
 
 /// The process that has a name.
@@ -114,9 +131,9 @@ impl NameRegistry {
             }
             registry.remove(name);
         }
-        let names = registry.by_pid.entry(pid).or_default();
-        let position = names.len();
-        names.push(Arc::clone(name));
+        let own = registry.by_pid.entry(pid).or_default();
+        let position = own.names.len();
+        own.names.push(Arc::clone(name));
         let holder = Holder { pid, position };
         registry.by_name.insert(Arc::clone(name), holder);
         Ok(position == 0)
@@ -125,8 +142,8 @@ impl NameRegistry {
     /// The process has ended, and its names go. Takes the lock for a few names at a time. A name that
     /// is given to another process meanwhile stays that one's.
     fn forget(&self, pid: Pid) {
-        let names = self.write().by_pid.remove(&pid);
-        for batch in names.unwrap_or_default().chunks(BATCH) {
+        let own = self.write().by_pid.remove(&pid);
+        for batch in own.unwrap_or_default().names.chunks(BATCH) {
             let mut registry = self.write();
             for name in batch {
                 registry.forget(name, pid);
@@ -138,23 +155,48 @@ impl NameRegistry {
 impl Registry {
     fn remove(&mut self, name: &str) -> Option<Pid> {
         let Holder { pid, position } = self.by_name.remove(name)?;
+        self.count_look_up();
         // None while its process is being forgotten.
-        let Some(names) = self.by_pid.get_mut(&pid) else {
+        let Some(own) = self.by_pid.get_mut(&pid) else {
             return Some(pid);
         };
-        names.swap_remove(position);
-        if let Some(moved) = names.get(position) {
+        own.names.swap_remove(position);
+        if let Some(moved) = own.names.get(position) {
             if let Some(holder) = self.by_name.get_mut(moved) {
                 holder.position = position;
             }
-        } else if names.is_empty() {
-            self.by_pid.remove(&pid);
+            self.count_look_up();
+        } else if own.names.is_empty() {
+            let own = self.by_pid.remove(&pid);
+            if let Some(at_end) = own.and_then(|own| own.at_end) {
+                at_end.cancel();
+            }
         }
         Some(pid)
     }
 
+    /// What takes the names of the process away at its end. If there are none by now, or others do,
+    /// it is not needed.
+    fn set_end(&mut self, pid: Pid, at_end: EndCall) {
+        match self.by_pid.get_mut(&pid) {
+            Some(own) if own.at_end.is_none() => own.at_end = Some(at_end),
+            _ => {
+                at_end.cancel();
+            }
+        }
+    }
+
+    #[inline]
+    fn count_look_up(&mut self) {
+        #[cfg(test)]
+        {
+            self.looked_up += 1;
+        }
+    }
+
     /// Takes the name away from the process, if no other process has been given it.
     fn forget(&mut self, name: &str, pid: Pid) {
+        self.count_look_up();
         if self.by_name.get(name).is_some_and(|own| own.pid == pid) {
             self.by_name.remove(name);
         }
@@ -188,3 +230,6 @@ impl fmt::Display for RegisterError {
 }
 
 impl std::error::Error for RegisterError {}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests;

@@ -87,9 +87,11 @@ impl fmt::Debug for Journal {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
-    use filch_scheduler::{Context, LifeCycle, Protocol, Scheduler, SubmitError, from_fn};
+    use filch_scheduler::{
+        Context, LifeCycle, Observer, Protocol, Scheduler, SubmitError, from_fn,
+    };
     use filch_sync::lock;
 
     use super::Journal;
@@ -115,6 +117,37 @@ mod tests {
                 false => Err("no names here".to_owned()),
             }
         }
+    }
+
+    /// Two commands with one tag, of which the younger is completed first; and what comes for a
+    /// process that has ended.
+    #[test]
+    fn a_command_is_known_by_its_number_and_not_by_its_tag() {
+        let scheduler = Scheduler::<Any>::builder().workers(1).build().unwrap();
+        let idle = || from_fn(|_, _, _| Ok(()));
+        let new = || scheduler.submit(idle(), "run", ()).unwrap().pid();
+        let (pid, callee) = (new(), new());
+        let journal = Journal::default();
+        journal.begin(pid, "First", Some(callee));
+        let older = journal.begin_command(pid, 7);
+        let younger = journal.begin_command(pid, 7);
+        journal.note_call(pid, older, callee, true);
+        journal.end_command(pid, younger);
+        journal.end_command(pid, younger);
+        journal.replace(pid, "Second");
+        let details = journal.details(pid).unwrap();
+        assert_eq!(details.type_name, "Second");
+        assert_eq!(details.parent, Some(callee));
+        let [command] = &details.commands[..] else {
+            panic!("{details:?}");
+        };
+        assert_eq!((command.tag, command.calls), (7, Some(callee)));
+        assert!(command.is_limited && command.age <= details.age);
+        journal.end(pid);
+        journal.end_command(pid, older);
+        journal.note_call(pid, older, callee, false);
+        assert_eq!((journal.details(pid), journal.type_name(pid)), (None, None));
+        assert!(journal.0.iter().all(|shard| lock(shard).is_empty()));
     }
 
     /// A failure: an entry is left, which is memory that grows with each process.

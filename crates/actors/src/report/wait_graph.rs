@@ -152,3 +152,6 @@ fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
         }
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests;

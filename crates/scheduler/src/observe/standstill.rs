@@ -337,3 +337,6 @@ impl<P: Protocol> Handle<P> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -27,6 +27,9 @@ pub(crate) mod stats;
 pub(crate) mod table;
 #[expect(unsafe_code, reason = "ends the process that the worker has")]
 pub(crate) mod teardown;
+#[cfg(all(test, not(loom)))]
+#[expect(unsafe_code, reason = "one thread takes all roles")]
+mod tests;
 
 pub use admission::{Admission, Refusal};
 pub use body::Item;

@@ -22,8 +22,8 @@ const RINGS: &[Ring] = &[
     // has the handle, which has the table of the processes.
     Ring {
         package: "crates/scheduler",
-        places: &["api", "table"],
-        most: 10,
+        places: &["process", "table", "link", "handle", "observe"],
+        most: 50,
     },
 ];
 
