@@ -33,10 +33,15 @@ fn a_message_to_a_future_comes_back() {
     let (say, begun) = mpsc::channel();
     let (open, opened) = mpsc::channel::<()>();
     let (give, take) = mpsc::channel::<Waker>();
+    let (finish, finished) = mpsc::channel::<()>();
     let mut first = true;
     let future = scheduler.spawn(poll_fn(move |context| {
         if !std::mem::take(&mut first) {
-            return Poll::Ready(5);
+            // Its name was a reason to poll it, too.
+            return match finished.try_recv() {
+                Ok(()) => Poll::Ready(5),
+                Err(_) => Poll::Pending,
+            };
         }
         say.send(()).unwrap();
         opened.recv().unwrap();
@@ -73,6 +78,7 @@ fn a_message_to_a_future_comes_back() {
     open.send(()).unwrap();
     let waker = take.recv().unwrap();
     all_ways();
+    finish.send(()).unwrap();
     let info = scheduler.info(pid).unwrap();
     assert_eq!((info.messages, info.undelivered), (0, None));
     waker.wake();
