@@ -13,10 +13,10 @@ use filch_scheduler::{Completion, Protocol};
 /// Work whose process has ended meanwhile is dropped instead of run. Dropping the last clone drops
 /// the work that has not begun, whose commands complete as
 /// [abandoned](filch_scheduler::CommandError::Abandoned), and waits for nothing:
-/// [`shutdown`](filch_scheduler::Scheduler::shutdown) waits for the work that has begun, and reports what
-/// does not return. A process whose command must not outlast it interrupts the command in its
-/// [`close`](filch_scheduler::Process::close): see the example `sockets` of this crate. Clones share the
-/// threads.
+/// [`shutdown`](filch_scheduler::Scheduler::shutdown) waits for the work that has begun, and
+/// reports what does not return. A process whose command must not outlast it interrupts the command
+/// in its [`close`](filch_scheduler::Process::close): see the example `sockets` of this crate.
+/// Clones share the threads.
 #[derive(Debug, Clone)]
 pub struct BlockingThreads(Arc<BlockingPool>);
 
@@ -27,8 +27,8 @@ impl BlockingThreads {
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with
-    /// [`CommandError::Panicked`](filch_scheduler::CommandError::Panicked). If the system refuses the very
-    /// first thread, `work` runs here.
+    /// [`CommandError::Panicked`](filch_scheduler::CommandError::Panicked). If the system refuses
+    /// the very first thread, `work` runs here.
     ///
     /// While it runs, [`Handle::dump`] and [`Handle::running`] show it.
     pub fn run<P: Protocol>(

@@ -92,9 +92,9 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     ///
     /// If the process waits for a message, and a worker is idle, none is woken: the calling thread
     /// takes the step that gets the message itself, on its own stack and beside its thread-local
-    /// values, as in [`execute`](crate::HandleExt::execute). Further steps are left to the workers, and so is a
-    /// process with [idle priority](filch_scheduler::Submission::idle_priority), or on a
-    /// [thread of its own](filch_scheduler::BoundThread).
+    /// values, as in [`execute`](crate::HandleExt::execute). Further steps are left to the workers,
+    /// and so is a process with [idle priority](filch_scheduler::Submission::idle_priority), or on
+    /// a [thread of its own](filch_scheduler::BoundThread).
     ///
     /// The caller waits until the step that answers is over, and what belongs to it. So its locks
     /// do no harm here that they would not do if a worker took the step, with one exception: see
@@ -153,8 +153,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// priority and beside its thread-local values, and count as a worker's: see
     /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
     /// that the caller holds does no harm that it would not do anyway.
-    /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends its
-    /// workers to a [pool](Self::pool) has none.
+    /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends
+    /// its workers to a [pool](Self::pool) has none.
     ///
     /// # Errors
     /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
@@ -187,12 +187,12 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     ///
     /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
     /// a process like any other, except that messages to its PID are refused, with
-    /// [`Undelivered::Future`](filch_scheduler::Undelivered::Future). Signals, monitors and links reach it;
-    /// what they, and the shutdown, have to tell a process is dropped. If it is
+    /// [`Undelivered::Future`](filch_scheduler::Undelivered::Future). Signals, monitors and links
+    /// reach it; what they, and the shutdown, have to tell a process is dropped. If it is
     /// [upgraded](Handle::upgrade) to another process, the future is dropped, that one takes
     /// messages, and the future's handle says
-    /// [`ProcessError::Terminated`](filch_scheduler::ProcessError::Terminated) when it has ended well, or how
-    /// it failed.
+    /// [`ProcessError::Terminated`](filch_scheduler::ProcessError::Terminated) when it has ended
+    /// well, or how it failed.
     ///
     /// ```
     /// # enum Any {}
@@ -222,8 +222,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     }
 
     /// Submits an async function as a process, with an [`Inbox`] for its events: messages,
-    /// [`Cancel`](filch_scheduler::Event::Cancel), ends of those that it watches or is linked to. It may
-    /// await anything else meanwhile. It needs no input, and its output is of any type.
+    /// [`Cancel`](filch_scheduler::Event::Cancel), ends of those that it watches or is linked to.
+    /// It may await anything else meanwhile. It needs no input, and its output is of any type.
     ///
     /// ```
     /// # enum Sums {}
@@ -248,9 +248,9 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A function that goes on after the [`Cancel`](filch_scheduler::Event::Cancel) of a shutdown is dropped
-    /// where it is suspended when the patience is over. An [upgrade](Handle::upgrade) does to it what
-    /// it does to a [future](Self::spawn).
+    /// A function that goes on after the [`Cancel`](filch_scheduler::Event::Cancel) of a shutdown
+    /// is dropped where it is suspended when the patience is over. An [upgrade](Handle::upgrade)
+    /// does to it what it does to a [future](Self::spawn).
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn), with the function.
@@ -280,12 +280,12 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         submission.as_future().reads_later()
     }
 
-    /// Sends the process `to` a message here and now. If its [mailbox](crate::SubmissionExt::mailbox)
-    /// is full, the message waits in its place, whatever the mailbox [says](crate::WhenFull). The
-    /// future is ready when a step is given the message, or an async function reads it, or as soon
-    /// as there is room for it. Futures and [async functions](Self::spawn_with) await it, a thread
-    /// outside [waits](Sending::wait) for it, and a process yields it
-    /// [as a command](StepOutput::send_when_room).
+    /// Sends the process `to` a message here and now. If its
+    /// [mailbox](crate::SubmissionExt::mailbox) is full, the message waits in its place, whatever
+    /// the mailbox [says](crate::WhenFull). The future is ready when a step is given the message,
+    /// or an async function reads it, or as soon as there is room for it. Futures and [async
+    /// functions](Self::spawn_with) await it, a thread outside [waits](Sending::wait) for it, and a
+    /// process yields it [as a command](StepOutput::send_when_room).
     ///
     /// Its output is what [`send`](Self::send) returns: an error, with the message, if the process
     /// has ended, or ends before a worker comes to the message. `Ok` means no more than there. If
@@ -378,9 +378,9 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         nodes::disconnect(self.borrow(), node)
     }
 
-    /// What the workers, their threads and the threads of [`BlockingThreads`](crate::BlockingThreads)
-    /// are doing just now, and the processes with the longest mailboxes, to be printed when something
-    /// hangs. Looks at each process.
+    /// What the workers, their threads and the threads of
+    /// [`BlockingThreads`](crate::BlockingThreads) are doing just now, and the processes with the
+    /// longest mailboxes, to be printed when something hangs. Looks at each process.
     fn dump(&self) -> Dump {
         Dump::of(self.borrow())
     }

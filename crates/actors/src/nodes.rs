@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use filch_scheduler::{Handle, Node, Pid, Protocol, Receiver, SendError, Undelivered};
 use filch_sync::panic::drop_all_contained;
 
-/// Which receiver takes the messages for which node. Only sends to other nodes read it, so a lock will
-/// do. No user's code runs under it.
+/// Which receiver takes the messages for which node. Only sends to other nodes read it, so a lock
+/// will do. No user's code runs under it.
 struct Routes<P: Protocol>(RwLock<HashMap<Node, Arc<dyn Receiver<P>>>>);
 
 impl<P: Protocol> Receiver<P> for Routes<P> {

@@ -14,9 +14,10 @@ use crate::timers::Timers;
 /// What this crate adds to a [`StepOutput`]: calls, answers, and messages that wait for room.
 pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// Sends the process `to` a message with a [`Caller`] in it, here and now. The answer, through
-    /// `reply`, comes as that of a command: as [`Event::Completed`](filch_scheduler::Event::Completed) with
-    /// this `tag`, which ends a [`wait`](StepOutput::wait). The end of the called process is an answer,
-    /// too, at once. The `context` is that of the step. With a limit: [`call_by`](Self::call_by).
+    /// `reply`, comes as that of a command: as
+    /// [`Event::Completed`](filch_scheduler::Event::Completed) with this `tag`, which ends a
+    /// [`wait`](StepOutput::wait). The end of the called process is an answer, too, at once. The
+    /// `context` is that of the step. With a limit: [`call_by`](Self::call_by).
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
     /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
@@ -77,8 +78,8 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
         process_call::call_by(self.borrow_mut(), context, tag, limit, to, message, reply);
     }
 
-    /// Answers a [call](crate::HandleExt::call). The caller gets the answer when the step is over, and
-    /// what belongs to it: see [`StepOutput::give_after_turn`].
+    /// Answers a [call](crate::HandleExt::call). The caller gets the answer when the step is over,
+    /// and what belongs to it: see [`StepOutput::give_after_turn`].
     ///
     /// So the caller, which perhaps holds a lock, waits for all that the step waits for, be it a
     /// worker or the caller's own thread that takes the step. An answer that was given before the
@@ -93,14 +94,15 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     }
 
     /// Sends the process `to` a message here and now, and waits for room, if its
-    /// [mailbox](crate::SubmissionExt::mailbox) is full, whatever that [says](crate::WhenFull). What
-    /// has become of it comes through `reply` as the completion of a command does, with this `tag`:
-    /// a process that says [`wait`](Self::wait) is not run before. The `context` is that of the
-    /// step.
+    /// [mailbox](crate::SubmissionExt::mailbox) is full, whatever that [says](crate::WhenFull).
+    /// What has become of it comes through `reply` as the completion of a command does, with this
+    /// `tag`: a process that says [`wait`](Self::wait) is not run before. The `context` is that of
+    /// the step.
     ///
-    /// What `reply` gets, and when, is said at [`HandleExt::send_when_room`](crate::HandleExt::send_when_room). A message to the
-    /// process itself is not waited for, and refused if there is no room. Two processes
-    /// that wait for room in each other's mailboxes, and for nothing else, wait for ever: a
+    /// What `reply` gets, and when, is said at
+    /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room). A message to the process
+    /// itself is not waited for, and refused if there is no room. Two processes that wait for room
+    /// in each other's mailboxes, and for nothing else, wait for ever: a
     /// [journal](filch_scheduler::Builder::journal) shows that.
     ///
     /// ```

@@ -18,14 +18,15 @@ use crate::timers::{DeadlinePassed, Timers};
 /// functions.
 pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// How many messages it may have been sent that no step has been given yet: one more is refused
-    /// with [`Undelivered::Full`](filch_scheduler::Undelivered::Full), exactly. Other events are always
-    /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
+    /// with [`Undelivered::Full`](filch_scheduler::Undelivered::Full), exactly. Other events are
+    /// always accepted. Default: no limit. It costs senders a pin and a contended RMW more.
     fn mailbox(self, messages: usize) -> Submission<'a, P, S> {
         self.mailbox_with(messages, WhenFull::Refuse)
     }
 
-    /// Gives it that name, before its `init` runs: see [`HandleExt::register`](crate::HandleExt::register). If a live process has it,
-    /// the submission is refused.
+    /// Gives it that name, before its `init` runs: see
+    /// [`HandleExt::register`](crate::HandleExt::register). If a live process has it, the
+    /// submission is refused.
     fn name(self, name: &'a str) -> Submission<'a, P, S> {
         let condition = move |scheduler: &_, pid| {
             registry::names::register(scheduler, name, pid).map_err(Into::into)

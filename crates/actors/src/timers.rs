@@ -5,9 +5,9 @@
 //! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
 //! command handler, which delegates to it: see the example `deadlines` of this crate.
 //!
-//! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the timers that are pending: those
-//! that are set here for a process, sleeps of futures, and calls that are set for nobody on timers
-//! that have served the scheduler.
+//! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the timers that are pending:
+//! those that are set here for a process, sleeps of futures, and calls that are set for nobody on
+//! timers that have served the scheduler.
 //!
 //! A pending completion keeps the place of its process in the table, even if that one ends before.
 //! That of a sleep does not stay: later sleeps, and messages for later,
@@ -172,8 +172,8 @@ impl Timers {
     /// Sends the process `to` a message each `period`, for the first time after one period, until
     /// the timer is cancelled, or the process has ended or is found to be a future; or, if it lives
     /// on another node, the `scheduler` is shut down. Left out are turns that the machine slept
-    /// through, and those for which its [mailbox](crate::SubmissionExt::mailbox) has no room, or its
-    /// node no route for now.
+    /// through, and those for which its [mailbox](crate::SubmissionExt::mailbox) has no room, or
+    /// its node no route for now.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.

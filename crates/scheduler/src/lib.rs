@@ -13,8 +13,8 @@
 //! | `turn/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `builder`, `scheduler` | how it is built, and how it ends |
 //!
-//! The folders from `process/` to `observe/` are one layer: a process's methods get a context, which
-//! has the handle, which has the table of the processes. `turn/` stands above them.
+//! The folders from `process/` to `observe/` are one layer: a process's methods get a context,
+//! which has the handle, which has the table of the processes. `turn/` stands above them.
 #![deny(unsafe_code)]
 
 mod builder;
@@ -65,6 +65,9 @@ pub use process::waker::ProcessWaker;
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
 pub use table::pid::{NoSuchProcess, Node, Pid};
+
+#[doc = include_str!("../TABLE.md")]
+pub mod process_table {}
 
 #[doc = include_str!("../SIGNALS.md")]
 pub mod signals {}

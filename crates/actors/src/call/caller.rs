@@ -117,8 +117,8 @@ impl<R> Caller<R> {
 
 impl<R: Send + 'static> Caller<R> {
     /// Answers at once: for an async function, and where the process itself has passed the caller
-    /// on to what knows the answer. In a step, [`StepOutputExt::answer`](crate::StepOutputExt::answer) does
-    /// it when the step is over.
+    /// on to what knows the answer. In a step,
+    /// [`StepOutputExt::answer`](crate::StepOutputExt::answer) does it when the step is over.
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.
         drop_contained(self.prepare(answer));

@@ -48,8 +48,8 @@ pub enum CallError<P: Protocol> {
     Abandoned,
     /// There is no answer, and the call was not to wait any longer.
     NotYet,
-    /// A process has [called](crate::StepOutputExt::call) itself, and might have waited for ever. The
-    /// message, which was not sent, comes back.
+    /// A process has [called](crate::StepOutputExt::call) itself, and might have waited for ever.
+    /// The message, which was not sent, comes back.
     ToItself(P::Message),
 }
 

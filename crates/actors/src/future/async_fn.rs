@@ -123,7 +123,8 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
 pub enum SpawnError<P: Protocol, F> {
     /// There is no place for it.
     NotAdmitted(NotAdmitted, HandedBack<F>),
-    /// The [hook](filch_scheduler::LifeCycle::on_start) refused or panicked; the future was dropped.
+    /// The [hook](filch_scheduler::LifeCycle::on_start) refused or panicked; the future was
+    /// dropped.
     Hook(HookError<P>),
 }
 

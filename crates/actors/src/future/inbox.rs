@@ -194,9 +194,10 @@ impl<P: Protocol> Inbox<P> {
 
     /// Has the function fail with this error, when it returns, whatever it returns then: as a step
     /// that [returns an error](filch_scheduler::Process::step). Its handle has the error itself, in
-    /// [`ProcessError::FunctionFailed`](filch_scheduler::ProcessError::FunctionFailed); those that watch it,
-    /// or are linked to it, are told [`ExitReason::Failed`](filch_scheduler::ExitReason::Failed), with the
-    /// error's text. Of several errors the last one counts.
+    /// [`ProcessError::FunctionFailed`](filch_scheduler::ProcessError::FunctionFailed); those that
+    /// watch it, or are linked to it, are told
+    /// [`ExitReason::Failed`](filch_scheduler::ExitReason::Failed), with the error's text. Of
+    /// several errors the last one counts.
     ///
     /// ```
     /// # enum Any {}

@@ -29,7 +29,8 @@ pub(crate) fn send_in_step<P: Protocol>(
     context.handle().send_patiently(to, message, may_wait, tell);
 }
 
-/// What becomes of a message that may have to wait; from [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
+/// What becomes of a message that may have to wait; from
+/// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
 #[must_use = "the message is on its way, and may come back"]
 pub struct Sending<P: Protocol> {
     sent: Answer<(), SendError<P>>,

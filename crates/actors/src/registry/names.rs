@@ -139,8 +139,8 @@ impl NameRegistry {
         Ok(position == 0)
     }
 
-    /// The process has ended, and its names go. Takes the lock for a few names at a time. A name that
-    /// is given to another process meanwhile stays that one's.
+    /// The process has ended, and its names go. Takes the lock for a few names at a time. A name
+    /// that is given to another process meanwhile stays that one's.
     fn forget(&self, pid: Pid) {
         let own = self.write().by_pid.remove(&pid);
         for batch in own.unwrap_or_default().names.chunks(BATCH) {

@@ -11,8 +11,8 @@ use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol,
 /// them, and then the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with
 /// its process, thread and age; then the processes with the longest mailboxes, 64 at most:
 /// [`Handle::list`](Handle::list) has all; then, if there were any, how many [steps were
-/// empty](filch_scheduler::WorkerStats::empty_steps), and how many of them those eight processes took that
-/// live and have the most. Taken piece by piece while everything goes on.
+/// empty](filch_scheduler::WorkerStats::empty_steps), and how many of them those eight processes
+/// took that live and have the most. Taken piece by piece while everything goes on.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 pub struct Dump {

@@ -8,12 +8,13 @@ use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
 use crate::report::entry::{Entry, NotedCall};
 
-/// Notes of each process its type, its age, its parent, and the commands and calls that it has under
-/// way, with their ages; they are its [details](filch_scheduler::ProcessInfo::details) in reports.
+/// Notes of each process its type, its age, its parent, and the commands and calls that it has
+/// under way, with their ages; they are its [details](filch_scheduler::ProcessInfo::details) in
+/// reports.
 ///
 /// A scheduler has one only if it was [given](filch_scheduler::Builder::observer) it:
-/// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that begins
-/// or ends, and two for each command; none for a message. There are several locks, by slot.
+/// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that
+/// begins or ends, and two for each command; none for a message. There are several locks, by slot.
 ///
 /// Clones share the notes.
 #[derive(Clone, Default)]

@@ -17,10 +17,11 @@ use crate::table::slot::Slot;
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 /// What becomes of the messages to one process; given at its
-/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that has the
-/// process.
+/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that has
+/// the process.
 pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
-    /// Takes a message for the process: [pushes](Door::push) it, keeps it, drops it or hands it back.
+    /// Takes a message for the process: [pushes](Door::push) it, keeps it, drops it or hands it
+    /// back.
     ///
     /// # Errors
     /// The message.
@@ -78,8 +79,8 @@ impl<P: Protocol> Door<'_, P> {
         self.handle
     }
 
-    /// Whether the process has begun to end, so that nothing reaches it any more. A policy that keeps
-    /// messages asks under the lock that its [`close`](MailboxPolicy::close) takes.
+    /// Whether the process has begun to end, so that nothing reaches it any more. A policy that
+    /// keeps messages asks under the lock that its [`close`](MailboxPolicy::close) takes.
     pub fn is_over(&self) -> bool {
         self.slot.events.is_closed()
     }
@@ -174,8 +175,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// As [`send`](Self::send), but a message that has no room waits for it, if the
-    /// [policy](MailboxPolicy) of its mailbox has it wait, and it `may_wait`. `tell` is told once what
-    /// becomes of it.
+    /// [policy](MailboxPolicy) of its mailbox has it wait, and it `may_wait`. `tell` is told once
+    /// what becomes of it.
     pub fn send_patiently(
         &self,
         to: Pid,
@@ -239,15 +240,16 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Counts messages that were dropped for want of room: see [`Stats::dropped`](crate::Stats::dropped).
+    /// Counts messages that were dropped for want of room: see
+    /// [`Stats::dropped`](crate::Stats::dropped).
     pub fn count_dropped(&self, messages: usize) {
         // ORDERING: Relaxed: a figure for people.
         let dropped = &self.shared.dropped;
         dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 
-    /// So many messages of that process, which [reads them later](crate::Submission::reads_later), leave
-    /// their room to others.
+    /// So many messages of that process, which [reads them later](crate::Submission::reads_later),
+    /// leave their room to others.
     pub fn give_room(&self, pid: Pid, messages: usize) {
         let table = self.table();
         if messages > 0

@@ -147,9 +147,9 @@ impl<P: Protocol> Handle<P> {
         elsewhere.clone()?
     }
 
-    /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and returns
-    /// what does. The scheduler lets go of it when it is shut down, so that two schedulers may have each
-    /// other's handles. `None` from then on.
+    /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and
+    /// returns what does. The scheduler lets go of it when it is shut down, so that two schedulers
+    /// may have each other's handles. `None` from then on.
     pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
         let elsewhere = &self.shared.elsewhere;
         let mut elsewhere = elsewhere.write().unwrap_or_else(PoisonError::into_inner);

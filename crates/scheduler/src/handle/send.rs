@@ -39,12 +39,12 @@ impl<P: Protocol> Handle<P> {
         self.send_and(to, message, move |slot| self.enqueue(slot))
     }
 
-    /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the process
-    /// waits for a message, and a worker is idle, none is woken: the calling thread takes the step
-    /// that gets the message itself, on its own stack and beside its thread-local values, as in
-    /// [`execute`](Self::execute). Further steps are left to the workers, and so is a process with
-    /// [idle priority](crate::Submission::idle_priority), or on a
-    /// [thread of its own](crate::BoundThread).
+    /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the
+    /// process waits for a message, and a worker is idle, none is woken: the calling thread takes
+    /// the step that gets the message itself, on its own stack and beside its thread-local values,
+    /// as in [`execute`](Self::execute). Further steps are left to the workers, and so is a process
+    /// with [idle priority](crate::Submission::idle_priority), or on a [thread of its
+    /// own](crate::BoundThread).
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -123,8 +123,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a message into the queue of the process in that slot, on which the caller holds a pin. If
-    /// the process has become Ready by that, `run` has it run.
+    /// Puts a message into the queue of the process in that slot, on which the caller holds a pin.
+    /// If the process has become Ready by that, `run` has it run.
     pub(crate) fn push_message(
         &self,
         to: Pid,

@@ -101,8 +101,8 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// Calls `condition` with the PID that it will have, before its [`init`](Process::init) runs, to tie
-    /// something to it: a name, a deadline. If that fails, the submission is refused.
+    /// Calls `condition` with the PID that it will have, before its [`init`](Process::init) runs,
+    /// to tie something to it: a name, a deadline. If that fails, the submission is refused.
     pub fn condition(
         mut self,
         condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
@@ -111,9 +111,9 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as long as
-    /// they come one after the other; about 100 µs at most beside the last one. For a thread that then
-    /// waits for its end.
+    /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as
+    /// long as they come one after the other; about 100 µs at most beside the last one. For a
+    /// thread that then waits for its end.
     pub fn as_guest(mut self) -> Self {
         self.options.as_guest = true;
         self
@@ -138,7 +138,8 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// It reads no messages: they are refused with [`Undelivered::Future`](crate::Undelivered::Future).
+    /// It reads no messages: they are refused with
+    /// [`Undelivered::Future`](crate::Undelivered::Future).
     pub fn without_mailbox(mut self) -> Self {
         self.options.placement.mailbox = Takes::None;
         self

@@ -94,7 +94,8 @@ impl<P: Protocol> Handle<P> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }
 
-    /// The same, and says that the process is terminated at the `deadline`, which the caller sees to.
+    /// The same, and says that the process is terminated at the `deadline`, which the caller sees
+    /// to.
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel).

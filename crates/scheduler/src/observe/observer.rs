@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::Pid;
 
-/// What is told of processes and their commands, to report of them: a journal. Not of messages, nor of
-/// steps. Each call is on a thread that does the scheduler's work.
+/// What is told of processes and their commands, to report of them: a journal. Not of messages, nor
+/// of steps. Each call is on a thread that does the scheduler's work.
 pub trait Observer: Any + Send + Sync {
     /// A process begins, which was submitted in a step of `parent`, if in one.
     fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>);
@@ -33,7 +33,8 @@ pub trait Observer: Any + Send + Sync {
     fn type_name(&self, pid: Pid) -> Option<&'static str>;
 }
 
-/// What a [`ProcessInfo`](crate::observe::info::ProcessInfo) says besides of a process that a journal was kept of.
+/// What a [`ProcessInfo`](crate::observe::info::ProcessInfo) says besides of a process that a
+/// journal was kept of.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -79,8 +79,8 @@ impl Standstill {
         }
     }
 
-    /// Whether something that is known to be outside can make one of them go on. (If one awaits another
-    /// that goes on, that other one is such.)
+    /// Whether something that is known to be outside can make one of them go on. (If one awaits
+    /// another that goes on, that other one is such.)
     fn is_any_awake(&self) -> bool {
         let lives = |pid: &Pid| self.processes.iter().any(|process| process.pid == *pid);
         let is_looked_at = |pid| self.futures.iter().any(|future| future.pid == pid);

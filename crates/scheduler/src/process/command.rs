@@ -147,8 +147,8 @@ pub(crate) fn dispatch<P: Protocol>(
     answer_panics::<P>(|| handler.handle(command, completion));
 }
 
-/// A command of a process that is under way: the right, and the duty, to complete it, once, from any
-/// thread. Dropping it completes it with [`CommandError::Abandoned`].
+/// A command of a process that is under way: the right, and the duty, to complete it, once, from
+/// any thread. Dropping it completes it with [`CommandError::Abandoned`].
 ///
 /// The handler gets one in a [`Completion`](crate::Completion). A step
 /// [opens](crate::StepOutput::open_command) one for what it has done without the handler.

@@ -92,9 +92,9 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = true;
     }
 
-    /// Begins a command that the handler does not do: whoever has what this returns completes it. To
-    /// the process it is as any other: it [waits](Self::wait) for it, and is told with this `tag`. The
-    /// `context` is that of the step.
+    /// Begins a command that the handler does not do: whoever has what this returns completes it.
+    /// To the process it is as any other: it [waits](Self::wait) for it, and is told with this
+    /// `tag`. The `context` is that of the step.
     #[inline]
     pub fn open_command(&mut self, context: &Context<'_, P>, tag: u64) -> OpenCommand<P> {
         self.opened.push(tag);
@@ -148,8 +148,8 @@ impl<P: Protocol> StepOutput<P> {
         self.over(Outcome::Output(output));
     }
 
-    /// The process has ended with an output of another type than its protocol's, which the reader of
-    /// its [`Outcome`](crate::ProcessHandle::poll_outcome) knows. The rest is as with
+    /// The process has ended with an output of another type than its protocol's, which the reader
+    /// of its [`Outcome`](crate::ProcessHandle::poll_outcome) knows. The rest is as with
     /// [`done`](Self::done).
     #[inline]
     pub fn done_with<T: Any + Send>(&mut self, output: T) {
@@ -163,8 +163,8 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Over;
     }
 
-    /// The process waits for its [waker](crate::Context::waker), which leaves no event. A standstill
-    /// takes it for a future that is pending.
+    /// The process waits for its [waker](crate::Context::waker), which leaves no event. A
+    /// standstill takes it for a future that is pending.
     pub fn pending(&mut self) {
         self.say(Status::Pending);
     }

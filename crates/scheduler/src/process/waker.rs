@@ -11,9 +11,9 @@ use crate::table::pinned::Pinned;
 use crate::table::slot::Slot;
 use crate::{Context, Protocol};
 
-/// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it has the process
-/// take a turn, with an event or without. It is not counted; each clone holds the process's place in
-/// the table, and is nothing else.
+/// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it has the
+/// process take a turn, with an event or without. It is not counted; each clone holds the process's
+/// place in the table, and is nothing else.
 pub struct ProcessWaker<'a> {
     waker: ManuallyDrop<Waker>,
     lent: PhantomData<&'a ()>,
@@ -38,9 +38,9 @@ impl<P: Protocol> Context<'_, P> {
     /// [`pending`](crate::StepOutput::pending) takes its next step when it is woken.
     #[inline]
     pub fn waker(&self) -> ProcessWaker<'_> {
-        // SAFETY: the functions are for such a pointer. The process is had, or pinned, for as long as
-        // the context is there, which this borrows; and the waker is never dropped, so it needs no
-        // pin.
+        // SAFETY: the functions are for such a pointer. The process is had, or pinned, for as long
+        // as the context is there, which this borrows; and the waker is never dropped, so it needs
+        // no pin.
         let waker = unsafe { Waker::from_raw(raw(NonNull::from(self.slot()))) };
         ProcessWaker {
             waker: ManuallyDrop::new(waker),

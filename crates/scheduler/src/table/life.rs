@@ -210,8 +210,8 @@ impl<P: Protocol> LifeCell<P> {
         Some(unsafe { self.take() })
     }
 
-    /// The exit, if it is there; else leaves the waker for it, in place of one that was left before:
-    /// `waiting` knows. Lock-free, except for memory.
+    /// The exit, if it is there; else leaves the waker for it, in place of one that was left
+    /// before: `waiting` knows. Lock-free, except for memory.
     ///
     /// # Safety
     /// As for `wait`, and `waiting` is the handle's.
@@ -245,8 +245,8 @@ impl<P: Protocol> LifeCell<P> {
     /// Takes the waiter back that was left with a waker, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Box<Waiter<P>>> {
         let address = mem::take(&mut waiting.0);
-        // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the handle
-        // from the one that did.
+        // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
+        // handle from the one that did.
         let word = self.word.load(Ordering::Relaxed);
         if address == 0 || word.addr() != address {
             return None;
@@ -383,42 +383,4 @@ impl<P: Protocol> fmt::Debug for LifeCell<P> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use std::sync::Arc;
-
-    use filch_parker::Parker;
-
-    use super::{LifeCell, Waiter};
-    use crate::{Outcome, Protocol};
-
-    enum Any {}
-
-    impl Protocol for Any {
-        type Input = ();
-        type Message = ();
-        type Command = ();
-        type Reply = ();
-        type Output = ();
-        type Error = String;
-    }
-
-    /// The waiter's box is the one's that takes it out of the word: the thread that gives up
-    /// waiting, or the one that ends the process. A failure: it is freed twice, or never.
-    #[test]
-    fn a_waiter_is_freed_once() {
-        let cell = LifeCell::<Any>::new();
-        let alive = Arc::new(());
-        let held = Arc::clone(&alive);
-        let call = Box::new(move |_| drop(held));
-        let waiter = cell.await_end(Box::new(Waiter::Call(call)));
-        assert!(cell.withdraw(waiter.ok().unwrap()).is_some());
-        assert_eq!(Arc::strong_count(&alive), 1);
-
-        let waits = cell.await_end(Box::new(Waiter::Thread(Parker::new().unparker())));
-        let waiter = waits.ok().unwrap();
-        // SAFETY: one thread ends the process, once.
-        unsafe { cell.set(|| Ok(Outcome::Output(()))) };
-        assert!(cell.withdraw(waiter).is_none(), "the end has taken it");
-        assert!(cell.is_set());
-    }
-}
+mod tests;

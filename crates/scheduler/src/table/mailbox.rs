@@ -61,7 +61,8 @@ impl<P: Protocol> Mailbox<P> {
         }
     }
 
-    /// Whether not all messages are taken. Without a pin a hint, which may be about another occupant.
+    /// Whether not all messages are taken. Without a pin a hint, which may be about another
+    /// occupant.
     #[inline]
     pub fn is_limited(&self) -> bool {
         // ORDERING: Relaxed: a thread that has a pin, or got the PID from the submitter, sees what

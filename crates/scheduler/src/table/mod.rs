@@ -30,12 +30,14 @@ pub(crate) mod teardown;
 #[cfg(all(test, not(loom)))]
 #[expect(unsafe_code, reason = "one thread takes all roles")]
 mod tests;
+pub(crate) mod urgency;
 
 pub use admission::{Admission, Refusal};
 pub use body::Item;
 pub use inline_box::InlineBox;
 pub use life::{LifeCell, Waiting};
 pub use mailbox::{Mailbox, Takes};
-pub use slot::{Placement, Slot, Urgency, Urgent};
+pub use slot::{Placement, Slot};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
+pub use urgency::{Urgency, Urgent};

@@ -133,7 +133,8 @@ impl Awaited {
     pub fn answer(&self, completions: u32) {
         if completions > 0 {
             let word = self.load();
-            // A process that stands for one under test is given completions that it has not asked for.
+            // A process that stands for one under test is given completions that it has not asked
+            // for.
             self.store(word - completions.min(word & !FUTURE));
         }
     }

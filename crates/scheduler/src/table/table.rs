@@ -38,7 +38,8 @@ impl<P: Protocol> Table<P> {
     }
 
     /// What has the table, for those who hold nothing but a pin: each
-    /// [slot](crate::table::slot::Slot::owner) knows it. To be called before the table has an occupant.
+    /// [slot](crate::table::slot::Slot::owner) knows it. To be called before the table has an
+    /// occupant.
     pub fn set_owner(&self, owner: *mut ()) {
         // ORDERING: Relaxed: the table is not shared yet.
         self.owner.store(owner, Ordering::Relaxed);
@@ -231,8 +232,8 @@ impl<P: Protocol> Table<P> {
         self.release(self.vacate(slot.occupancy.unpin(), slot), slot)
     }
 
-    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). To be called by its owner
-    /// before that one, who is one of the table's owners, too, leaves the table.
+    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). To be called by its
+    /// owner before that one, who is one of the table's owners, too, leaves the table.
     pub fn give_back(&self, batch: &mut Batch) {
         let _ = self.slots.give_back(batch);
     }
