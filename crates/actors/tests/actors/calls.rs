@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
-use filch_actors::{CallError, Caller};
+use filch_actors::{CallError, Caller, prelude::*};
 use filch_scheduler::{
     Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process,
     Protocol, Scheduler, StepOutput, Submission,

@@ -1,3 +1,5 @@
+//! A report for people, line by line.
+
 use std::time::Duration;
 
 use super::{MOST, ProcessList};

@@ -1,3 +1,5 @@
+//! Who is admitted, and who is the last one out.
+
 use super::{Admission, Refusal};
 use std::num::NonZeroUsize;
 use std::time::Duration;

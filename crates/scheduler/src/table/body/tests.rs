@@ -1,3 +1,5 @@
+//! What an event, a signal and a slot take of memory.
+
 use super::{Item, Signal};
 use crate::process::event::Event;
 use crate::protocol::Protocol;

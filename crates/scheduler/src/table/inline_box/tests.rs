@@ -1,3 +1,5 @@
+//! What lies in place, what in a box, and who drops it.
+
 use std::sync::Arc;
 
 use super::InlineBox;

@@ -1,3 +1,5 @@
+//! A PID as text and as bits.
+
 use super::{Node, Origin, Pid};
 
 #[test]
