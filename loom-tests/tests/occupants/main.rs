@@ -5,6 +5,7 @@
 //! deadlock, and an exit, a message or a waiter that is lost as a leaked `Arc`.
 #![cfg(loom)]
 
+mod awaiting;
 mod exit;
 mod lives;
 mod pins;

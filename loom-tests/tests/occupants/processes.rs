@@ -2,10 +2,11 @@
 //! The table, its slots, the lives in them and the way in which a process ends are the shipped
 //! ones.
 
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use filch_process_state::{LetGo, Reason, Wake};
-use filch_scheduler::table::{Closed, Item, Placement, Slot, Table};
+use filch_scheduler::table::{Closed, Item, Placement, Slot, Table, Waiting};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
 use filch_sync::Arc;
 
@@ -107,6 +108,25 @@ impl Processes {
     pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Arc<usize>> {
         // SAFETY: the caller's.
         unsafe { self.slot(pid).life.wait(deadline) }.map(output)
+    }
+
+    /// As a poll of a `ProcessHandle`.
+    ///
+    /// # Safety
+    /// As for `join`, and `waiting` is the handle's.
+    pub(crate) unsafe fn poll(
+        &self,
+        pid: Pid,
+        waiting: &mut Waiting,
+        waker: &Waker,
+    ) -> Poll<Arc<usize>> {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).life.poll(waiting, waker) }.map(output)
+    }
+
+    /// As the drop of a `ProcessHandle` that was polled, except for its pin.
+    pub(crate) fn forget(&self, pid: Pid, waiting: &mut Waiting) {
+        self.slot(pid).life.forget(waiting);
     }
 
     /// As `ProcessHandle::on_exit`.

@@ -238,7 +238,7 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// Takes the waker back that was left, unless the process has ended.
-    pub(crate) fn forget(&self, waiting: &mut Waiting) {
+    pub fn forget(&self, waiting: &mut Waiting) {
         drop(self.take_back(waiting));
     }
 
