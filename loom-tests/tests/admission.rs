@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use filch_process_table::{Admission, Refusal};
+use filch_scheduler::table::{Admission, Refusal};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};

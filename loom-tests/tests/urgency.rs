@@ -10,7 +10,7 @@
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
-use filch_process_table::{Urgency, Urgent};
+use filch_scheduler::table::{Urgency, Urgent};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 

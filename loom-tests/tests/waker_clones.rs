@@ -8,15 +8,27 @@
 #![cfg(loom)]
 
 use filch_process_state::{LetGo, Reason};
-use filch_process_table::{Node, Placement, Slot, Table};
+use filch_scheduler::table::{Placement, Slot, Table};
+use filch_scheduler::{Node, Protocol};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, refute};
 
 const NOT_COUNTED: &str = "a clone that is there was not counted";
 
+enum Nothing {}
+
+impl Protocol for Nothing {
+    type Input = ();
+    type Message = ();
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
 struct Future {
-    table: Table<(), (), ()>,
+    table: Table<Nothing>,
     /// Of the future.
     index: u32,
     /// What the thread with the clone has done by the time it lets go.
@@ -47,7 +59,7 @@ impl Future {
         })
     }
 
-    fn slot(&self) -> &Slot<(), (), ()> {
+    fn slot(&self) -> &Slot<Nothing> {
         self.table.slot(self.index)
     }
 

@@ -14,8 +14,10 @@ use std::io::stdin;
 use std::sync::mpsc::{self, Sender};
 use std::{env, thread};
 
+use filch_actors::Inbox;
+use filch_actors::prelude::*;
 use filch_nats::{Codec, Ended, Nats};
-use filch_scheduler::{Event, Inbox, Node, Pid, Protocol, Scheduler};
+use filch_scheduler::{Event, Node, Pid, Protocol, Scheduler};
 
 const USAGE: &str = "usage: chat OWN_NODE OTHER_NODE [SERVER]
 for example, in two terminals:  chat 1 2   and   chat 2 1

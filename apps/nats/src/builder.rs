@@ -9,7 +9,9 @@ use std::{fmt, io, thread};
 use async_nats::{
     Client, ConnectOptions, Request, RequestErrorKind, ServerAddr, SubscribeError, ToServerAddrs,
 };
-use filch_scheduler::{Event, Handle, Inbox, Protocol};
+use filch_actors::Inbox;
+use filch_actors::prelude::*;
+use filch_scheduler::{Event, Handle, Protocol};
 use filch_sync::Mutex;
 use filch_sync::panic::drop_contained;
 use tokio::runtime;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid, Protocol, Receiver};
 use filch_sync::panic::{catch_panic, drop_contained};
 

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Protocol};
 use tokio::task::JoinHandle;
 

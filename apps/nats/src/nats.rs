@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid, Protocol};
 use filch_sync::{Mutex, lock};
 

@@ -10,6 +10,7 @@ use crate::counters::Count;
 use crate::outbox::{Outbox, Packet};
 use crate::report::Report;
 use crate::wire::Header;
+use filch_actors::prelude::*;
 
 /// The end where packets go out.
 pub(crate) struct Outgoing {

@@ -1,6 +1,8 @@
 //! A process that calls another one on the same worker, again and again.
 
-use filch_scheduler::{CallError, Caller, Event, Protocol, Scheduler, from_fn};
+use filch_actors::prelude::*;
+use filch_actors::{CallError, Caller};
+use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
 
 use crate::job::standing_still;
 

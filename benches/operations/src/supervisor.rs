@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use filch_scheduler::timers::Timers;
+use filch_actors::timers::Timers;
 use filch_scheduler::{Event, Handle, from_fn};
 use filch_supervisor::{Child, Strategy, Supervisor};
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use filch::scheduler::timers::Timers;
-use filch::scheduler::{
-    CallError, Caller, Event, Process, Protocol, Scheduler, SendError, Undelivered, from_fn,
-};
+use filch::actors::timers::Timers;
+use filch::actors::{CallError, Caller};
+use filch::prelude::*;
+use filch::scheduler::{Event, Process, Protocol, Scheduler, SendError, Undelivered, from_fn};
 
 // ANCHOR: protocol
 enum Stock {}

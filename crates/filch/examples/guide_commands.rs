@@ -5,9 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use filch::actors::BlockingThreads;
+use filch::prelude::*;
 use filch::scheduler::{
-    BlockingThreads, CommandError, Completion, Context, Event, Events, InitError, Process,
-    Protocol, Scheduler, StepOutput,
+    CommandError, Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler,
+    StepOutput,
 };
 
 // ANCHOR: protocol

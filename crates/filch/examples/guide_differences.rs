@@ -4,9 +4,11 @@ use std::error::Error;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use filch::actors::RegisterError;
+use filch::prelude::*;
 use filch::scheduler::{
     Completion, Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol,
-    RegisterError, Scheduler, StepOutput, SubmitError, from_fn,
+    Scheduler, StepOutput, SubmitError, from_fn,
 };
 
 enum Words {}
@@ -172,10 +174,10 @@ fn a_taken_name_is_refused() -> Result<(), Failure> {
         .submission(waiter(), "run", ())
         .name("clerk")
         .submit();
-    let Err(SubmitError::Name { error, refused }) = second else {
+    let Err(SubmitError::NotAdmitted(error, refused)) = second else {
         return Err("the name is taken".into());
     };
-    assert!(matches!(error, RegisterError::Taken { .. }));
+    assert!(matches!(error.unmet(), Some(RegisterError::Taken { .. })));
     assert_eq!(scheduler.whereis("clerk"), Some(first.pid()));
     // Also for the one that has it.
     let again = scheduler.register("clerk", first.pid());

@@ -9,10 +9,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use filch::scheduler::timers::Timers;
+use filch::actors::BlockingThreads;
+use filch::actors::timers::Timers;
+use filch::prelude::*;
 use filch::scheduler::{
-    BlockingThreads, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol,
-    Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
+    StepOutput,
 };
 use filch::supervisor::{
     Backoff, Child, Restart, Shutdown as End, Strategy, Supervisor, SupervisorHandle,

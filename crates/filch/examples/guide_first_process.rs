@@ -3,6 +3,7 @@
 use std::error::Error;
 
 // ANCHOR: protocol
+use filch::prelude::*;
 use filch::scheduler::{
     Context, Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
     SubmitError, from_fn,

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use filch::fork_join::{Pool, join};
+use filch::prelude::*;
 use filch::scheduler::{Event, Process, Protocol, Scheduler, from_fn};
 
 // ANCHOR: protocol

@@ -3,7 +3,9 @@
 
 use std::error::Error;
 
-use filch::scheduler::{Event, Pid, Process, Protocol, Scheduler, Undelivered, WhenFull, from_fn};
+use filch::actors::WhenFull;
+use filch::prelude::*;
+use filch::scheduler::{Event, Pid, Process, Protocol, Scheduler, Undelivered, from_fn};
 
 // ANCHOR: protocol
 enum Numbers {}

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use filch::scheduler::timers::{Bounded, FakeClock, Timers};
+use filch::actors::timers::{Bounded, FakeClock, Timers};
+use filch::prelude::*;
 use filch::scheduler::{
     Completion, Event, JoinError, Process, ProcessError, Protocol, Scheduler, from_fn,
 };

@@ -4,6 +4,7 @@
 
 use std::error::Error;
 
+use filch::prelude::*;
 use filch::scheduler::{ProcessError, Protocol, Scheduler};
 
 /// Futures send no messages and yield no commands.

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 #[doc(inline)]
+pub use filch_actors as actors;
+#[doc(inline)]
 pub use filch_blocking as blocking;
 #[cfg(feature = "build-scheduler")]
 #[doc(inline)]
@@ -25,8 +27,6 @@ pub use filch_parker as parker;
 #[doc(inline)]
 pub use filch_process_state as process_state;
 #[doc(inline)]
-pub use filch_process_table as process_table;
-#[doc(inline)]
 pub use filch_processors as processors;
 #[doc(inline)]
 pub use filch_promise as promise;
@@ -39,3 +39,8 @@ pub use filch_slab as slab;
 pub use filch_supervisor as supervisor;
 #[doc(inline)]
 pub use filch_timers as timers;
+
+/// The traits that add the methods of [`actors`] to the scheduler's types.
+pub mod prelude {
+    pub use filch_actors::prelude::*;
+}

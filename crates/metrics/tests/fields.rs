@@ -6,8 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use filch_actors::WhenFull;
+use filch_actors::prelude::*;
 use filch_metrics::SchedulerMetrics;
-use filch_scheduler::{Protocol, Scheduler, WhenFull, from_fn};
+use filch_scheduler::{Protocol, Scheduler, from_fn};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! A scheduler whose processes have no types in common: every message, command and output is a
 //! payload, which is asked for its type at the other end.
 
-use filch_scheduler::dynamic::{Commands, Dynamic, Failure, Payload};
+use filch_actors::dynamic::{Commands, Dynamic, Failure, Payload};
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Context, Event, Events, InitError, Process, Scheduler, StepOutput,
 };

@@ -1,5 +1,7 @@
 //! A process that waits for another one, by a command: no worker and no thread waits meanwhile.
 
+use filch_actors::execute_for;
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
 };
@@ -53,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scheduler = Scheduler::<Family>::builder()
         .workers(1)
         .handler(|left, completion| {
-            completion.execute(Parent::default(), "", left, |exit| {
+            execute_for(completion, Parent::default(), "", left, |exit| {
                 exit.map_err(|error| error.to_string())
             });
         })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Event, Events, ExitReason, InitError, LifeCycle, Process, Protocol, Scheduler,
     StepOutput, Undelivered,

@@ -10,9 +10,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use filch_actors::BlockingThreads;
 use filch_scheduler::{
-    BlockingThreads, CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process,
-    Protocol, Scheduler, StepOutput,
+    CallKind, Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol,
+    Scheduler, StepOutput,
 };
 
 // ANCHOR: protocol

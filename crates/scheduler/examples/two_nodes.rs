@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{self, TrySendError};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid, Protocol, Receiver, Scheduler, SendError, Undelivered};
 
 enum Texts {}

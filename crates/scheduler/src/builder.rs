@@ -3,24 +3,27 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::RwLock;
 use std::time::{Duration, Instant};
 
-use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
-use crate::api::handle::Shared;
-use crate::api::joins::Joins;
-use crate::api::owned::Owned;
-use crate::api::receiver::Routes;
-use crate::api::stats::Counters;
-use crate::services::watchdog::OnLongStep;
-use crate::table::body::{Table, Task};
-use crate::table::latest::LatestMail;
-use crate::worker::budget::{Budget, Clock};
-use crate::worker::driver::Driver;
-use crate::{CommandHandler, Completion, Handle, LifeCycle, Protocol, RunningCall, Scheduler};
+use crate::handle::extensions::Extensions;
+use crate::handle::handle::Owned;
+use crate::handle::handle::Shared;
+use crate::handle::threads::OnLongStep;
+use crate::observe::joins::Joins;
+use crate::observe::stats::Counters;
+use crate::table::Admission;
+use crate::table::body::Task;
+use crate::table::table::Table;
+use crate::turn::budget::{Budget, Clock};
+use crate::turn::driver::Driver;
+use crate::{
+    CommandHandler, Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler,
+};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]
@@ -34,7 +37,7 @@ pub struct Builder<P: Protocol> {
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
-    journal: bool,
+    journal: Option<Box<dyn Observer>>,
     watchdog: Option<(Duration, OnLongStep)>,
 }
 
@@ -55,7 +58,7 @@ impl<P: Protocol> Scheduler<P> {
             handler: None,
             node: Node::default(),
             hooks: None,
-            journal: false,
+            journal: None,
             watchdog: None,
         }
     }
@@ -190,12 +193,10 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Whether the scheduler notes of each process its [type](crate::Process::type_name), its age,
-    /// its parent and the commands and calls that it has under way, with their ages: see
-    /// [`ProcessInfo::details`](crate::ProcessInfo::details). It takes a lock for a moment for each
-    /// process that begins or ends, and two for each command; none for a message. Default: `false`.
-    pub fn journal(mut self, keep: bool) -> Self {
-        self.journal = keep;
+    /// What is told of processes and their commands, to report of them. It costs a call for each
+    /// process that begins or ends, and two for each command; none for a message. Default: nothing.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.journal = Some(Box::new(observer));
         self
     }
 
@@ -236,30 +237,24 @@ impl<P: Protocol> Builder<P> {
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
-        let names = Arc::new(NameRegistry::default());
-        let table = Table::new(self.node).on_vacated({
-            let names = Arc::clone(&names);
-            move |slot| names.forget(slot)
-        });
+        let table = Table::new(self.node);
         let handle = Handle {
             shared: Owned::new(Shared {
                 processors,
                 table,
-                names,
-                groups: Arc::default(),
-                routes: Routes::default(),
+                extensions: Extensions::default(),
+                elsewhere: RwLock::new(Some(None)),
                 joins: Joins::default(),
                 looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
-                journal: self.journal.then(Box::default),
+                journal: self.journal,
                 first_allowance: budget.first_allowance(),
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
                 calls: Arc::default(),
                 left_timers: Arc::default(),
-                latest: LatestMail::new(),
                 dropped: AtomicU64::new(0),
             }),
         };
@@ -287,7 +282,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
-            .field("journal", &self.journal)
+            .field("observer", &self.journal.is_some())
             .field("watchdog", &self.watchdog.as_ref().map(|(limit, _)| limit))
             .finish()
     }

@@ -2,81 +2,72 @@
 //!
 //! # The files
 //!
-//! | folder, from below | what stands there |
+//! | folder | what stands there |
 //! |---|---|
 //! | `protocol` | the types that a scheduler's processes agree on |
-//! | `notes/` | what is noted of processes, if that is asked for |
-//! | `api/`, `table/` | what users see; what the process table holds of a process |
-//! | `worker/` | what a worker does with a process: `driver` is one turn, phase by phase |
-//! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
-//! | `future/`, `services/` | futures as processes; timers, names, nodes, … |
+//! | `process/` | what users write: a process, its context, events, commands and output |
+//! | `table/` | where a process lives: slots, the exit, small processes in place |
+//! | `link/` | monitors, links, signals, calls at an end |
+//! | `handle/` | submit, send, join, mailbox policies, shut down |
+//! | `observe/` | reports: what each process does, what nothing wakes, figures |
+//! | `turn/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `builder`, `scheduler` | how it is built, and how it ends |
 //!
-//! One ring of files is the interface's own, and cannot be cut: a process's methods get a context,
-//! which has the handle, which has the table of the processes: `table/{body, item}` and
-//! `api/{process, context, handle, step_output, command, life_cycle, process_error}`.
+//! The folders from `process/` to `observe/` are one layer: a process's methods get a context,
+//! which has the handle, which has the table of the processes. `turn/` stands above them.
 #![deny(unsafe_code)]
 
-mod api;
 mod builder;
-mod future;
-mod notes;
-mod ops;
+mod handle;
+mod link;
+mod observe;
+mod process;
 mod protocol;
 mod scheduler;
-mod services;
-mod table;
-mod worker;
+#[doc(hidden)] // for the models, which have it without workers
+pub mod table;
+#[doc(hidden)] // for `filch-testing`, which shows it
+pub mod testing;
+mod turn;
 
-pub use api::caller::Caller;
-pub use api::cancel::Cancel;
-pub use api::command::{CommandHandler, Completion};
-pub use api::context::Context;
-pub use api::dump::Dump;
-pub use api::end_call::EndCall;
-pub use api::event::{CommandError, Event, Events};
-pub use api::from_fn::{FromFn, from_fn};
-pub use api::handed_back::HandedBack;
-pub use api::handle::{CalledFromInside, Handle};
-pub use api::life_cycle::{HookError, LifeCycle};
-pub use api::process::{InitError, Process};
-pub use api::process_error::ProcessError;
-pub use api::process_handle::{JoinError, ProcessHandle};
-pub use api::receiver::{Receiver, SendError, Undelivered};
-pub use api::running_call::{CallKind, RunningCall};
-pub use api::stats::{Stats, WorkerStats};
-pub use api::step_output::StepOutput;
-pub use api::submission::{Start, Submission};
-pub use api::when_full::WhenFull;
 pub use builder::{BuildError, Builder};
-pub use filch_process_table::{
-    Activity, Depth, Down, ExitReason, Exited, Link, Monitor, NoSuchProcess, Node, PendingCommand,
-    PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo, ProcessList, RegisterError,
-    Standstill, Verdict,
-};
+pub use filch_event_queue::Depth;
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
-pub use future::ask::Asked;
-pub use future::inbox::Inbox;
-pub use future::join_handle::JoinHandle;
-pub use future::process_future::ProcessFuture;
-pub use future::spawn::{AsyncFn, SpawnError};
-pub use ops::call::CallError;
-pub use ops::execute::ExecuteError;
-pub use ops::send_when_room::{Sending, SendingError};
-pub use ops::shutdown::ShutdownReport;
-pub use ops::submit::{Refused, SubmitError};
-pub use ops::upgrade::UpgradeError;
+pub use handle::extensions::Extension;
+pub use handle::handle::{CalledFromInside, Handle};
+pub use handle::place::{NotAdmitted, Place};
+pub use handle::policy::{Door, MailboxPolicy, TellSender};
+pub use handle::process_handle::{JoinError, ProcessHandle};
+pub use handle::receiver::{Receiver, SendError, Undelivered};
+pub use handle::shutdown::ShutdownReport;
+pub use handle::submission::{Start, Submission};
+pub use handle::submit::{HandedBack, Refused, SubmitError};
+pub use handle::threads::{BoundThread, is_ours as is_own_thread};
+pub use link::end_call::EndCall;
+pub use link::exit_reason::ExitReason;
+pub use link::signal::UpgradeError;
+pub use link::watch::{Down, Exited, Link, Monitor};
+pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
+pub use observe::list::ProcessList;
+pub use observe::observer::{Observer, PendingCommand, ProcessDetails};
+pub use observe::running::{CallKind, RunningCall};
+pub use observe::standstill::{Standstill, StandstillError, Verdict};
+pub use observe::stats::{Stats, WorkerStats};
+pub use process::command::{CommandHandler, Completion, OpenCommand};
+pub use process::context::Context;
+pub use process::error::{AnyOutput, Outcome, ProcessError};
+pub use process::event::{Cancel, CommandError, Event, Events};
+pub use process::from_fn::{FromFn, from_fn};
+pub use process::life_cycle::{HookError, LifeCycle};
+pub use process::output::StepOutput;
+pub use process::process::{InitError, Process};
+pub use process::waker::ProcessWaker;
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
-pub use services::blocking::BlockingThreads;
-pub use services::bound_thread::BoundThread;
-pub use services::dynamic;
-pub use services::groups::{Broadcast, GroupError};
-pub use services::nodes::ConnectError;
-pub use services::standstill::StandstillError;
-#[doc(hidden)] // for `filch-testing`, which shows it
-pub use services::testing;
-pub use services::timers;
+pub use table::pid::{NoSuchProcess, Node, Pid};
+
+#[doc = include_str!("../TABLE.md")]
+pub mod process_table {}
 
 #[doc = include_str!("../SIGNALS.md")]
 pub mod signals {}

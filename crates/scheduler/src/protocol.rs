@@ -48,10 +48,12 @@ macro_rules! error_by_display {
 
         impl<$($param $(: $bound)?),+> std::error::Error for $name<$($param),+> {
             fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-                match self {
-                    $($($variant => Some($source),)+)?
-                    _ => None,
-                }
+                $($(
+                    if let $variant = self {
+                        return Some($source);
+                    }
+                )+)?
+                None
             }
         }
     };

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use filch_processors::Machines;
 
-use crate::ops::closing::Closing;
-use crate::services::service_threads;
+use crate::handle::shutdown::Closing;
+use crate::handle::threads;
 use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
@@ -83,7 +83,7 @@ impl<P: Protocol> Scheduler<P> {
             machines.detach();
             return Err(CalledFromInside);
         }
-        let joins = !service_threads::is_ours();
+        let joins = !threads::is_ours();
         Ok(Closing::shut_down(handle, machines, patience, joins))
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Context, Events, InitError, Process, Scheduler, StepOutput};
 
 use counting::{CALLS, Words};
@@ -56,6 +57,13 @@ fn a_process_none_a_small_future_none() {
         assert_eq!(process.join().unwrap(), 1);
     });
     let with_options = allocations("a process with options", || {
+        let process = scheduler.submission(Brief(1), "", ());
+        let process = process.trap_exits().idle_priority().submit();
+        quiet();
+        assert_eq!(process.unwrap().join().unwrap(), 1);
+    });
+    // Its mailbox's policy, and the place of that.
+    let with_limit = allocations("a process with a limited mailbox", || {
         let process = scheduler.submission(Brief(1), "", ()).mailbox(1).submit();
         quiet();
         assert_eq!(process.unwrap().join().unwrap(), 1);
@@ -100,6 +108,6 @@ fn a_process_none_a_small_future_none() {
         quiet();
         assert!(Pin::new(&mut future).poll(&mut context).is_ready());
     });
-    assert_eq!((process, with_options), (0.0, 0.0));
-    assert_eq!((future, twice_polled, awaited), (0.0, 0.0, 3.0));
+    assert_eq!((process, with_options, with_limit), (0.0, 0.0, 2.0));
+    assert_eq!((future, twice_polled, awaited), (0.0, 0.0, 1.0));
 }

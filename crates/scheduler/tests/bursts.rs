@@ -7,6 +7,7 @@ use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock, mpsc};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Context, Event, Events, InitError, Process, ProcessHandle, Scheduler, StepOutput,
 };

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use filch_scheduler::timers::Timers;
+use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
 use filch_scheduler::{Event, Handle, Protocol, Scheduler, from_fn};
 use filch_supervisor::{Backoff, Child, Restart, Strategy, Supervisor};
 

@@ -4,10 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use filch_scheduler::timers::Timers;
-use filch_scheduler::{
-    ExitReason, Handle, Inbox, Pid, Protocol, SpawnError, Submission, SubmitError,
-};
+use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
+use filch_actors::{Inbox, SpawnError};
+use filch_scheduler::{ExitReason, Handle, NotAdmitted, Pid, Protocol, Submission, SubmitError};
 use filch_sync::panic::drop_contained;
 
 use crate::mail;
@@ -209,7 +209,7 @@ where
 impl<P: Protocol> From<SubmitError<P>> for NotMade {
     fn from(error: SubmitError<P>) -> Self {
         match error {
-            SubmitError::ShutDown(_) => Self::ShutDown,
+            SubmitError::NotAdmitted(NotAdmitted::ShutDown, _) => Self::ShutDown,
             error => Self::Because(ExitReason::not_started(&error)),
         }
     }
@@ -218,7 +218,7 @@ impl<P: Protocol> From<SubmitError<P>> for NotMade {
 impl<P: Protocol, F> From<SpawnError<P, F>> for NotMade {
     fn from(error: SpawnError<P, F>) -> Self {
         match error {
-            SpawnError::ShutDown(_) => Self::ShutDown,
+            SpawnError::NotAdmitted(NotAdmitted::ShutDown, _) => Self::ShutDown,
             error => Self::Because(ExitReason::not_started(&error)),
         }
     }

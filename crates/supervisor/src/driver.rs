@@ -6,8 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use filch_scheduler::timers::{Sleep, Timers};
-use filch_scheduler::{Event as Told, ExitReason, HandedBack, Inbox, Pid, Protocol};
+use filch_actors::Inbox;
+use filch_actors::timers::{Sleep, Timers};
+use filch_scheduler::{Event as Told, ExitReason, HandedBack, Pid, Protocol};
 use filch_sync::panic::catch_panic;
 
 use crate::child::{Address, Birth, Child, Maker, Newborn, NotMade};

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
 use filch_promise::{Answer, answer};
-use filch_scheduler::timers::Timers;
 use filch_scheduler::{ExitReason, Handle, Pid, Protocol};
 
 use crate::child::{Birth, Child, Make, Maker, Newborn, NotMade};

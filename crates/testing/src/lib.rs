@@ -8,6 +8,7 @@ mod mailbox;
 mod no_step;
 mod process_test;
 mod seed;
+mod step;
 
 #[cfg(not(shuttle))]
 #[path = "real_threads.rs"]
@@ -20,15 +21,13 @@ mod imp;
 pub use end::wait_for_end;
 pub use exploration::{Exploration, explore, replay};
 pub use failure::Failure;
-pub use filch_scheduler::testing::{
-    CallAbandoned, CallAnswer, CallReply, NewVersion, OpenCall, Step, StepStatus, caller,
-};
-pub use filch_scheduler::timers::FakeClock;
+pub use filch_actors::timers::FakeClock;
 pub use filch_sync::{hint, thread};
 pub use mailbox::Mailbox;
 pub use no_step::{NoStep, WhyNoStep};
 pub use process_test::ProcessTest;
 pub use seed::{NotASeed, Seed};
+pub use step::{NewVersion, Step, StepStatus};
 
 /// Whether this build explores schedules: `--cfg shuttle`. Where it does not, a test that must find
 /// a race cannot be sure to.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, Handle, Pid, Protocol, StandstillError};
 use filch_sync::{Mutex, lock};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use filch_scheduler::testing::{self, NewVersion, ProcessSlot, Step, StepStatus};
+use filch_scheduler::testing::ProcessSlot;
 use filch_scheduler::{
     Event, ExitReason, Handle, InitError, Pid, Process, ProcessError, Protocol, Scheduler,
 };
@@ -11,6 +11,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::mailbox::Mailbox;
 use crate::no_step::{NoStep, WhyNoStep};
+use crate::step::{NewVersion, Step, StepStatus, step};
 
 /// A process whose steps a test takes, one by one, on its own thread: it chooses the events, and
 /// looks at what each step yields. It takes no step that a worker would not: else it would test
@@ -100,7 +101,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     /// If that was done before.
     pub fn init(&mut self, method: &str, input: P::Input) -> Result<(), InitError<P>> {
         assert!(self.life.stage == Stage::New, "it has had its `init`");
-        let started = testing::init(&mut self.life.process, &self.slot, method, input);
+        let started = self.slot.init(&mut self.life.process, method, input);
         self.life.stage = Stage::Runnable;
         started.inspect_err(|error| {
             let _ = self.life.close(&ExitReason::not_started(error));
@@ -122,10 +123,10 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             Err(reason) => return Err(NoStep { reason, events }),
         }
         let left = self.outstanding.len();
-        let step = testing::step(&mut self.life.process, &self.slot, events, left);
+        let step = step(&mut self.life.process, &self.slot, events, left);
         let commands = step.commands.iter().map(|(tag, _)| *tag);
-        let calls = step.calls.iter().map(|call| call.tag);
-        self.outstanding.extend(commands.chain(calls));
+        self.outstanding
+            .extend(commands.chain(step.opened.iter().copied()));
         self.life.stage = match &step.status {
             StepStatus::GoOn => Stage::Runnable,
             StepStatus::Wait => Stage::Waits,
@@ -156,7 +157,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             protocol: PhantomData,
         };
         let (method, input) = (&version.method, version.input);
-        let started = testing::init(&mut new.process, &self.slot, method, input);
+        let started = self.slot.init(&mut new.process, method, input);
         if let Err(error) = started {
             let _ = new.close(&ExitReason::not_started(&error));
             let error = ProcessError::Upgrade(error);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use filch_process_table::Pid;
+use filch_scheduler::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
@@ -11,9 +11,9 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 use crate::{Table, assert_given_back, next_occupant, one_occupant};
 
 /// A process whose end is near: a worker has it, and will end it with `output`.
-struct Ending {
-    table: Table,
-    pid: Pid,
+pub(crate) struct Ending {
+    pub(crate) table: Table,
+    pub(crate) pid: Pid,
     output: Arc<usize>,
     /// What the process did in its life.
     deed: Arc<AtomicUsize>,
@@ -23,7 +23,7 @@ struct Ending {
 }
 
 impl Ending {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         let (table, pid) = one_occupant();
         let (output, deed) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
         let crossing = Crossing::new();
@@ -57,13 +57,13 @@ impl Ending {
         output
     }
 
-    fn assert_published(&self) {
+    pub(crate) fn assert_published(&self) {
         // ORDERING: Relaxed: see `begin`.
         assert_eq!(self.deed.load(Ordering::Relaxed), 1, "not published");
     }
 
     /// All is over, and the handle dropped.
-    fn finish(self) {
+    pub(crate) fn finish(self) {
         self.worker.join().unwrap();
         assert_eq!(Arc::strong_count(&self.output), 1, "the output was kept");
         assert_given_back(&self.table, 1);

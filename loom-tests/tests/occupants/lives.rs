@@ -1,7 +1,7 @@
 //! How messages, which are sent without a pin, meet the end of the process and the next occupant of
 //! its slot.
 
-use filch_process_table::Pid;
+use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 

@@ -5,17 +5,18 @@
 //! deadlock, and an exit, a message or a waiter that is lost as a leaked `Arc`.
 #![cfg(loom)]
 
+mod awaiting;
 mod exit;
 mod lives;
 mod pins;
 mod processes;
 mod retirement;
 
-use filch_process_table::Pid;
+use filch_scheduler::Pid;
 use filch_sync::Arc;
 
 /// With messages and exits that loom watches.
-pub(crate) type Table = Arc<processes::Processes<Arc<usize>, Arc<usize>>>;
+pub(crate) type Table = Arc<processes::Processes>;
 
 /// A table with one process, which the caller has started, and whose handle it has.
 pub(crate) fn one_occupant() -> (Table, Pid) {

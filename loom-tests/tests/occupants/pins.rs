@@ -1,10 +1,11 @@
 //! How a thread that pins meets the end of a process, and the beginning of another.
 
-use filch_process_table::{Closed, Excess, Mailbox, Node, Pid, Placement, Table};
+use filch_scheduler::table::{Closed, Placement, Table, Takes};
+use filch_scheduler::{Node, Pid};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-type Processes = Table<(), (), ()>;
+type Processes = Table<crate::processes::Model>;
 
 /// A process that has begun and ended, but for the pin of its handle, in the first slot.
 pub(crate) fn ended(table: &Processes) -> Pid {
@@ -90,7 +91,7 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                         Some(process.slot().mailbox.is_limited())
                     }
                 });
-                let mailbox = Mailbox::Limited(1, Excess::Refuse);
+                let mailbox = Takes::None;
                 let placement = Placement {
                     mailbox,
                     ..Placement::default()

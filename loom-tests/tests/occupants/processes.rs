@@ -2,22 +2,37 @@
 //! The table, its slots, the lives in them and the way in which a process ends are the shipped
 //! ones.
 
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use filch_process_state::{LetGo, Reason, Wake};
-use filch_process_table::{Closed, Node, Pid, Placement, Slot, Table};
+use filch_scheduler::table::{Closed, Item, Placement, Slot, Table, Waiting};
+use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
+use filch_sync::Arc;
 
 /// The processes of a scheduler without workers. A body is nothing here, as the models are about
 /// what is sent and how a process ends.
-pub(crate) struct Processes<Item, Exit>(Table<(), Item, Exit>);
+pub(crate) struct Processes(Table<Model>);
 
-impl<Item: Send, Exit> Processes<Item, Exit> {
+/// With messages and exits that loom watches.
+pub(crate) enum Model {}
+
+impl Protocol for Model {
+    type Input = ();
+    type Message = Arc<usize>;
+    type Command = ();
+    type Reply = ();
+    type Output = Arc<usize>;
+    type Error = String;
+}
+
+impl Processes {
     /// None yet.
     pub(crate) fn new() -> Self {
         Self(Table::new(Node::default()))
     }
 
-    fn slot(&self, pid: Pid) -> &Slot<(), Item, Exit> {
+    fn slot(&self, pid: Pid) -> &Slot<Model> {
         self.0.slot(pid.slot())
     }
 
@@ -39,10 +54,14 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     ///
     /// # Safety
     /// The caller has started the process.
-    pub(crate) unsafe fn receive(&self, pid: Pid) -> Vec<Item> {
+    pub(crate) unsafe fn receive(&self, pid: Pid) -> Vec<Arc<usize>> {
         let mut items = Vec::new();
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).events.drain(|item| items.push(item)) };
+        unsafe {
+            self.slot(pid)
+                .events
+                .drain(|item| items.push(message(item)))
+        };
         items
     }
 
@@ -56,10 +75,10 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     ///
     /// # Safety
     /// The caller has started the process, and ends it once.
-    pub(crate) unsafe fn end(&self, pid: Pid, exit: Exit) {
+    pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
-        closed.complete(drop).tell(|| exit);
+        closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
@@ -67,11 +86,13 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     ///
     /// # Errors
     /// The item, if the process is gone.
-    pub(crate) fn send(&self, to: Pid, item: Item) -> Result<bool, Item> {
+    pub(crate) fn send(&self, to: Pid, sent: Arc<usize>) -> Result<bool, Arc<usize>> {
         let Some(slot) = self.0.find(to) else {
-            return Err(item);
+            return Err(sent);
         };
-        let wake = self.0.post(to, slot, item, Reason::Message)?;
+        let item = Item::Event(Event::Message(sent));
+        let wake = self.0.post(to, slot, item, Reason::Message);
+        let wake = wake.map_err(message)?;
         Ok(wake == Wake::Enqueue)
     }
 
@@ -84,18 +105,41 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     ///
     /// # Safety
     /// The caller has the handle, and has not got the exit by it.
-    pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Exit> {
+    pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Arc<usize>> {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.wait(deadline) }
+        unsafe { self.slot(pid).life.wait(deadline) }.map(output)
+    }
+
+    /// As a poll of a `ProcessHandle`.
+    ///
+    /// # Safety
+    /// As for `join`, and `waiting` is the handle's.
+    pub(crate) unsafe fn poll(
+        &self,
+        pid: Pid,
+        waiting: &mut Waiting,
+        waker: &Waker,
+    ) -> Poll<Arc<usize>> {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).life.poll(waiting, waker) }.map(output)
+    }
+
+    /// As the drop of a `ProcessHandle` that was polled, except for its pin.
+    pub(crate) fn forget(&self, pid: Pid, waiting: &mut Waiting) {
+        self.slot(pid).life.forget(waiting);
     }
 
     /// As `ProcessHandle::on_exit`.
     ///
     /// # Safety
     /// As for `join`, and the caller gives the handle up.
-    pub(crate) unsafe fn on_exit(&self, pid: Pid, call: impl FnOnce(Exit) + Send + 'static) {
+    pub(crate) unsafe fn on_exit(&self, pid: Pid, call: impl FnOnce(Arc<usize>) + Send + 'static) {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.watch(Box::new(call)) };
+        unsafe {
+            self.slot(pid)
+                .life
+                .watch(Box::new(|exit| call(output(exit))))
+        };
         self.drop_handle(pid);
     }
 
@@ -121,5 +165,19 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     pub(crate) fn drop_handle(&self, pid: Pid) {
         // SAFETY: the handle's pin; each model gives up each handle once.
         let _ = unsafe { self.0.unpin(self.slot(pid)) };
+    }
+}
+
+fn message(item: Item<Model>) -> Arc<usize> {
+    match item {
+        Item::Event(Event::Message(message)) => message,
+        _ => unreachable!("nothing else is sent"),
+    }
+}
+
+fn output<E>(exit: Result<Outcome<Model>, E>) -> Arc<usize> {
+    match exit {
+        Ok(Outcome::Output(output)) => output,
+        _ => unreachable!("it has ended well"),
     }
 }

@@ -1,6 +1,7 @@
 //! How a table goes of which somebody holds pins yet.
 
-use filch_process_table::{Node, Slot, Table};
+use filch_scheduler::Node;
+use filch_scheduler::table::{Slot, Table};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -9,7 +10,7 @@ use crate::pins::ended;
 
 /// What is freed, with a cell in place of its memory.
 struct Memory {
-    table: Table<(), (), ()>,
+    table: Table<crate::processes::Model>,
     is_freed: UnsafeCell<bool>,
 }
 
@@ -36,7 +37,7 @@ impl Memory {
         assert!(!before, "freed twice");
     }
 
-    fn slot(&self, index: u32) -> &Slot<(), (), ()> {
+    fn slot(&self, index: u32) -> &Slot<crate::processes::Model> {
         self.table.slot(index)
     }
 

@@ -2,8 +2,10 @@
 
 use std::sync::mpsc;
 
+use filch_actors::SpawnError;
+use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, Events, InitError, Process, ProcessHandle, Protocol, Refused, Scheduler, SpawnError,
+    Context, Events, InitError, NotAdmitted, Process, ProcessHandle, Protocol, Refused, Scheduler,
     StepOutput, SubmitError,
 };
 use hostile_tests::refusing;
@@ -59,7 +61,7 @@ fn a_submission_is_refused_and_handed_back() {
             let number = waiting.len() as u32;
             match scheduler.submit(Waiting(None), "", number) {
                 Ok(process) => waiting.push(process),
-                Err(SubmitError::NoMemory(refused)) => return refused,
+                Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) => return refused,
                 Err(other) => panic!("{other}"),
             }
             assert!(waiting.len() < 1000, "the table has grown without memory");
@@ -70,7 +72,7 @@ fn a_submission_is_refused_and_handed_back() {
 
     // So is a future.
     let future = refusing(REFUSED, || scheduler.spawn(std::future::ready(7)));
-    let Err(SpawnError::NoMemory(future)) = future else {
+    let Err(SpawnError::NotAdmitted(NotAdmitted::NoMemory, future)) = future else {
         panic!("there is no place for it either");
     };
 
@@ -79,8 +81,9 @@ fn a_submission_is_refused_and_handed_back() {
     let first = waiting.swap_remove(0);
     scheduler.send(first.pid(), ()).unwrap();
     assert_eq!(first.join().unwrap(), 0);
-    let mut again = Err(SubmitError::NoMemory(refused));
-    while let Err(SubmitError::NoMemory(Refused { process, input })) = again {
+    let mut again = Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused));
+    while let Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) = again {
+        let Refused { process, input } = refused;
         again = refusing(REFUSED, || {
             scheduler.submit_boxed(process.into_inner(), "", input)
         });
@@ -182,7 +185,9 @@ fn until_refused(
         loop {
             match submit(submitted.len() as u32) {
                 Ok(process) => submitted.push(process),
-                Err(SubmitError::NoMemory(refused)) => return refused.input,
+                Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) => {
+                    return refused.input;
+                }
                 Err(other) => panic!("{other}"),
             }
             assert!(submitted.len() < MANY, "a queue has grown without memory");

@@ -73,7 +73,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("event-queue", "crates/event-queue/src"),
     ("timers", "crates/timers/src/queue.rs"),
     ("build-scheduler", "crates/build-scheduler/src/combiner.rs"),
-    ("process-table", "crates/process-table/src"),
+    ("scheduler", "crates/scheduler/src/table"),
     ("processors", "crates/processors/src/protocol"),
 ];
 

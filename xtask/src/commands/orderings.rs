@@ -136,15 +136,12 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
-    ("crates/process-table/src/life_cell.rs", &["occupants"]),
-    ("crates/process-table/src/table.rs", &["occupants"]),
-    (
-        "crates/process-table/src/waker_clones.rs",
-        &["waker_clones"],
-    ),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/promise/src/rival.rs", &["rival"]),
+    ("crates/scheduler/src/table/life.rs", &["occupants"]),
+    ("crates/scheduler/src/table/slot.rs", &["waker_clones"]),
+    ("crates/scheduler/src/table/table.rs", &["occupants"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     (
         "crates/slab/src",

@@ -1,5 +1,6 @@
 //! How nodes are connected, and why not.
 
+use filch_actors::prelude::*;
 use filch_nats::async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
 use filch_nats::{ConnectError, Nats, NodeLost, StartError};
 use filch_scheduler::Node;

@@ -1,5 +1,6 @@
 //! Messages between nodes.
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid};
 
 use crate::common::{News, Note, next, two};

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_nats::async_nats::ConnectOptions;
 use filch_nats::{Ended, Incident, NodeLost};
 use filch_scheduler::{ExitReason, Node, Pid};

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Node, Pid};
 
 use crate::common::{Note, TestNode, await_next};

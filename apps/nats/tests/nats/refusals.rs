@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 
+use filch_actors::prelude::*;
 use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 

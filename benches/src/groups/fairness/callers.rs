@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_scheduler::Pid;
 use futures_lite::future::block_on;
 use tokio::runtime::Runtime;

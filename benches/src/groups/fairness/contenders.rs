@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use async_executor::Executor;
+use filch_actors::Caller;
+use filch_actors::prelude::*;
 use filch_scheduler::{
-    Caller, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
 };
 use futures_lite::future::yield_now;
 use tokio::runtime::Runtime;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_io::Timer;
+use filch_actors::prelude::*;
 use filch_timers::Timers;
 
 use crate::groups::fairness::callers::Callable;

@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use async_executor::Executor;
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
 };

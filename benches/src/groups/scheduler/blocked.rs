@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, Event, Handle, Pid, ProcessHandle, Scheduler};
 use tokio::sync::{mpsc, oneshot};
 

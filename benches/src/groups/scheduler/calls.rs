@@ -3,10 +3,10 @@
 use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::timers::Timers;
-use filch_scheduler::{
-    CallError, Caller, Context, Event, Pid, Protocol, Scheduler, StepOutput, from_fn,
-};
+use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
+use filch_actors::{CallError, Caller};
+use filch_scheduler::{Context, Event, Pid, Protocol, Scheduler, StepOutput, from_fn};
 use tokio::sync::{mpsc, oneshot};
 
 use super::contenders::Tokio;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_executor::{Executor, StaticExecutor, Task};
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
     StepOutput,

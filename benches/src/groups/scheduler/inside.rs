@@ -4,6 +4,7 @@ use super::contenders::{Async, AsyncStatic, EXECUTOR, Filch, FilchFutures, Rayon
 use super::{Spawner, TOTAL, WAVE};
 use crate::harness::{Effort, Scenario, per_operation, time};
 use crate::total::sum_to;
+use filch_actors::prelude::*;
 
 use std::cell::LazyCell;
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 use std::cell::LazyCell;
 use std::time::Duration;
 
-use filch_scheduler::timers::Timers;
+use filch_actors::timers::Timers;
 use filch_scheduler::{Context, Event, Handle, Process, from_fn};
 use filch_supervisor::{Child, Restart, Strategy, Supervisor};
 

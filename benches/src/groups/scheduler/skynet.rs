@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_executor::Executor;
+use filch_actors::prelude::*;
 use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, StepOutput};
 use futures_lite::future::{Boxed, FutureExt, block_on};
 

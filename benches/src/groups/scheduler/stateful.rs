@@ -5,6 +5,7 @@ use std::cell::LazyCell;
 use std::hint::black_box;
 use std::sync::mpsc::{self, Receiver};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Completion, ProcessHandle, Scheduler};
 use tokio::sync::oneshot;
 

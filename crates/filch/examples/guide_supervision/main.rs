@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use filch::scheduler::timers::Timers;
+use filch::actors::timers::Timers;
+use filch::actors::{CallError, Caller, Inbox};
+use filch::prelude::*;
 use filch::scheduler::{
-    CallError, Caller, Context, Event, Events, Handle, Inbox, InitError, Process, Protocol,
-    Scheduler, StepOutput,
+    Context, Event, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
 };
 use filch::supervisor::{Child, Restart, Shutdown, Strategy, Supervisor};
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use filch::fork_join::{self, Pool, Worker};
+use filch::prelude::*;
 use filch::scheduler::{
     Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
 };

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use filch::fork_join::{Config, Pool, StartError, Worker};
+use filch::prelude::*;
 use filch::processors::{Piece, PoolHandle, Source};
 use filch::scheduler::{CallKind, RunningCall, Scheduler};
 

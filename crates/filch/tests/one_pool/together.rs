@@ -6,6 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use filch::fork_join;
+use filch::prelude::*;
 use filch::scheduler::Context;
 
 use crate::common::{

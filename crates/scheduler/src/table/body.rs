@@ -1,22 +1,20 @@
 //! What the process table holds of a process while it lives.
 
+use std::error::Error;
+use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Instant;
 
-use filch_process_table::{InlineBox, MailboxLimit, WatchList};
+use filch_process_state::Reason;
 
-use crate::api::end_call::EndCalls;
-use crate::api::process_error::Exit;
+use crate::handle::policy::MailboxPolicy;
+use crate::link::watch::{Watcher, Watchers};
+use crate::process::output::Successor;
 use crate::table::backlog::Backlog;
-use crate::table::item::Item;
-use crate::table::late::LateSenders;
-use crate::{Process, Protocol};
-
-/// The process table of a scheduler.
-pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;
-
-/// One of its slots.
-pub(crate) type Slot<P> = filch_process_table::Slot<Body<P>, Item<P>, Exit<P>>;
+use crate::table::inline_box::InlineBox;
+use crate::table::slot::Slot;
+use crate::{Down, Event, Exited, Process, Protocol};
 
 /// A process that the scheduler has: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
@@ -63,12 +61,8 @@ pub(crate) struct ColdState<P: Protocol> {
     pub(crate) since: Option<Instant>,
     /// The step that it takes, or took last, if that is timed.
     pub(crate) timed: Option<TimedStep>,
-    /// Which processes are told of its end.
-    pub(crate) watches: WatchList,
-    /// What else is called then.
-    pub(crate) end_calls: EndCalls,
-    /// Those who wait for room for a message of theirs.
-    pub(crate) late: LateSenders<P>,
+    /// What is told of its end.
+    pub(crate) watchers: Watchers,
 }
 
 /// A step of a process that has more events than the step was given.
@@ -80,13 +74,6 @@ pub(crate) struct TimedStep {
 }
 
 impl<P: Protocol> Body<P> {
-    /// Tells the senders whose messages the process has been given, or have room by now.
-    pub(crate) fn tell_late(&mut self, mailbox: &MailboxLimit) {
-        if let Some(cold) = &mut self.cold {
-            cold.late.tell(mailbox);
-        }
-    }
-
     pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
@@ -95,9 +82,7 @@ impl<P: Protocol> Body<P> {
                 behind: false,
                 since: None,
                 timed: None,
-                watches: WatchList::default(),
-                end_calls: EndCalls::default(),
-                late: LateSenders::new(),
+                watchers: Watchers::default(),
             })
         })
     }
@@ -158,3 +143,67 @@ impl<P: Protocol> Task<P> {
 
 // SAFETY: it stands for a reference to a slot, which is Sync.
 unsafe impl<P: Protocol> Send for Task<P> {}
+
+/// What a process's queue holds.
+pub enum Item<P: Protocol> {
+    /// For the process.
+    Event(Event<P>),
+    /// For the worker that drains the queue. The process does not see it, and takes no step for it.
+    #[expect(private_interfaces, reason = "models know of events alone")]
+    Signal(Signal<P>),
+}
+
+/// What a worker does with a process between two steps.
+pub(crate) enum Signal<P: Protocol> {
+    /// Has this told of the end of the process.
+    Attach(Watcher),
+    /// A process that it monitors is over.
+    Down(Box<Down>),
+    /// A process that it is linked to is over.
+    Exited(Box<Exited>),
+    /// Replaces it by a new version.
+    Upgrade(Box<Successor<P>>),
+    /// Ends it with this error.
+    Fail(Box<Box<dyn Error + Send + Sync>>),
+    /// Takes the messages that this has kept for it.
+    Fetch(Box<Arc<dyn MailboxPolicy<P>>>),
+}
+
+impl<P: Protocol> Signal<P> {
+    /// Which waiting processes it wakes. An idle process takes a turn for each signal, so that they
+    /// do not pile up in its queue; one that waits for commands, only for those that may end it, or
+    /// that somebody waits for.
+    pub(crate) fn wakes(&self) -> Reason {
+        match self {
+            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => Reason::Message,
+            Self::Exited(_) | Self::Upgrade(_) | Self::Fail(_) => Reason::Cancel,
+        }
+    }
+
+    /// Whether it must not stand behind the events in the queue: it may end the process, or replace
+    /// it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        match self {
+            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => false,
+            Self::Exited(exited) => !exited.reason.is_normal(),
+            Self::Upgrade(_) | Self::Fail(_) => true,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Item<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(event) => event.fmt(f),
+            Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
+            Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
+            Self::Signal(Signal::Fail(error)) => write!(f, "Fail({error})"),
+            Self::Signal(Signal::Fetch(_)) => f.write_str("Fetch"),
+            Self::Signal(Signal::Down(down)) => down.fmt(f),
+            Self::Signal(Signal::Exited(exited)) => exited.fmt(f),
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests;

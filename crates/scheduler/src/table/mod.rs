@@ -1,11 +1,43 @@
-//! What the process table holds of a process.
+//! Where processes live: names that are never reused, slots that are, and exact ends.
 
+pub(crate) mod admission;
 pub(crate) mod backlog;
 #[expect(
     unsafe_code,
     reason = "stands for slots, and for values of forgotten types"
 )]
 pub(crate) mod body;
-pub(crate) mod item;
-pub(crate) mod late;
-pub(crate) mod latest;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+pub(crate) mod inline_box;
+#[expect(
+    unsafe_code,
+    reason = "hands the body from worker to worker, and the exit to the handle"
+)]
+pub(crate) mod life;
+#[expect(unsafe_code, reason = "has the policy of the slot's occupant")]
+pub(crate) mod mailbox;
+pub(crate) mod pid;
+#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
+pub(crate) mod pinned;
+#[expect(unsafe_code, reason = "is shared, and drains its own queue")]
+pub(crate) mod slot;
+pub(crate) mod stats;
+#[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
+#[expect(unsafe_code, reason = "owns the slots")]
+pub(crate) mod table;
+#[expect(unsafe_code, reason = "ends the process that the worker has")]
+pub(crate) mod teardown;
+#[cfg(all(test, not(loom)))]
+#[expect(unsafe_code, reason = "one thread takes all roles")]
+mod tests;
+pub(crate) mod urgency;
+
+pub use admission::{Admission, Refusal};
+pub use body::Item;
+pub use inline_box::InlineBox;
+pub use life::{LifeCell, Waiting};
+pub use mailbox::{Mailbox, Takes};
+pub use slot::{Placement, Slot};
+pub use table::{Pin, Table};
+pub use teardown::{Closed, Completed};
+pub use urgency::{Urgency, Urgent};

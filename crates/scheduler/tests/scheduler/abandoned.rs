@@ -9,10 +9,12 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use filch_scheduler::timers::Timers;
+use filch_actors::BlockingThreads;
+use filch_actors::prelude::*;
+use filch_actors::timers::Timers;
 use filch_scheduler::{
-    BlockingThreads, CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node,
-    Pid, Process, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
+    CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node, Pid, Process,
+    Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
 };
 
 use crate::common::{Command, Test, handle, scripted, waiting};

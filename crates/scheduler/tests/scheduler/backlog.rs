@@ -1,14 +1,14 @@
 //! A process with more events than a step is given: others come in between, nothing is lost or
 //! overtaken, and what ends or replaces the process does not wait for the rest.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use filch_actors::prelude::*;
+use filch_scheduler::*;
+
 use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
-use filch_scheduler::{
-    Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError,
-    StepOutput, Undelivered,
-};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// More than the events of any step here.

@@ -6,6 +6,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use crate::common::{Scripted, scheduler, scripted};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, Pid};
 
 thread_local! {

@@ -5,9 +5,11 @@ use std::error::Error;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use filch_actors::prelude::*;
+use filch_actors::{BlockingThreads, CallError, ExecuteError, SpawnError};
 use filch_scheduler::{
-    BlockingThreads, CallError, ExecuteError, ExitReason, Handle, JoinError, NoSuchProcess,
-    ProcessError, ResizeError, Scheduler, SendError, SpawnError, SubmitError,
+    ExitReason, Handle, JoinError, NoSuchProcess, ProcessError, ResizeError, Scheduler, SendError,
+    SubmitError,
 };
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};

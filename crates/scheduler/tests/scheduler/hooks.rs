@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::{Test, closed_once, handle, scripted, summing, waiting};
+use filch_actors::ExecuteError;
+use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, ExecuteError, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler,
-    SubmitError,
+    Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
 };
 
 /// Every start and every end. Refuses the second process, panics at the start of the third.

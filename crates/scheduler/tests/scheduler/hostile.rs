@@ -3,6 +3,7 @@
 
 use std::sync::mpsc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
     StepOutput, SubmitError,

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use filch_scheduler::{
-    Completion, Event, ExecuteError, JoinError, ProcessError, Protocol, Scheduler,
-};
+use filch_actors::ExecuteError;
+use filch_actors::prelude::*;
+use filch_scheduler::{Completion, Event, JoinError, ProcessError, Protocol, Scheduler};
 
 use crate::common::{Command, scheduler, scripted, summing, waiting};
 
@@ -207,7 +207,7 @@ impl filch_scheduler::Process<Family> for Parent {
 fn bring_up(child: Child, completion: Completion<Family>) {
     let unspeakable = matches!(child, Child::Unspeakable);
     let parent = completion.pid();
-    let pid = completion.execute(Member(None), "", child, move |exit| {
+    let pid = filch_actors::execute_for(completion, Member(None), "", child, move |exit| {
         assert!(!unspeakable, "the reply's panic");
         exit.map_err(|error| error.to_string())
     });

@@ -6,6 +6,7 @@ use std::sync::{Arc, Barrier, Weak, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{LifeCycle, ProcessHandle, Scheduler};
 
 use crate::common::{Test, summing, until_dropped};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{
     CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError,
     Protocol, Scheduler, StepOutput, SubmitError,
@@ -207,7 +208,10 @@ fn a_limit_of_one_admits_any_number_one_after_another() {
         let process = scheduler.submit(summing(1), "run", 0).unwrap();
         assert!(matches!(
             scheduler.submit(waiting(), "run", 0),
-            Err(SubmitError::LimitReached { .. })
+            Err(SubmitError::NotAdmitted(
+                filch_scheduler::NotAdmitted::LimitReached(_),
+                _
+            ))
         ));
         scheduler.send(process.pid(), (0, value)).unwrap();
         assert_eq!(process.join().unwrap(), value);

@@ -4,7 +4,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
-use filch_scheduler::{CommandError, Event, ExecuteError, ProcessError, Scheduler};
+use filch_actors::ExecuteError;
+use filch_actors::prelude::*;
+use filch_scheduler::{CommandError, Event, ProcessError, Scheduler};
 
 #[test]
 fn a_process_that_is_done_at_once() {

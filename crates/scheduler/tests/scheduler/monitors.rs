@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, Monitor, Pid};
 
 type Told = (Pid, Monitor, ExitReason);

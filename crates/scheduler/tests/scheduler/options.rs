@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, scheduler, scripted, summing};
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
 
 #[test]

@@ -5,9 +5,11 @@ use std::error::Error;
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::ExecuteError;
+use filch_actors::prelude::*;
 use filch_scheduler::{
-    BuildError, ExecuteError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused,
-    Scheduler, StartError, SubmitError,
+    BuildError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused, Scheduler,
+    StartError, SubmitError,
 };
 
 #[test]
@@ -121,10 +123,10 @@ fn a_full_house_hands_the_process_back_until_one_leaves() {
     let _second = scheduler.submit(waiting(), "run", 0).unwrap();
     let third = waiting();
     let closed = third.closed();
-    let Err(SubmitError::LimitReached {
-        limit,
-        refused: Refused { process, input },
-    }) = scheduler.submit(third, "run", 5)
+    let Err(SubmitError::NotAdmitted(
+        filch_scheduler::NotAdmitted::LimitReached(limit),
+        Refused { process, input },
+    )) = scheduler.submit(third, "run", 5)
     else {
         panic!("the limit is 2");
     };
@@ -150,8 +152,10 @@ fn submit_after_shutdown_hands_the_process_back() {
     scheduler.shutdown(Duration::from_secs(10)).unwrap();
     let process = waiting();
     let closed = process.closed();
-    let Err(SubmitError::ShutDown(Refused { process, input: 3 })) =
-        handle.submit(process, "run", 3)
+    let Err(SubmitError::NotAdmitted(
+        filch_scheduler::NotAdmitted::ShutDown,
+        Refused { process, input: 3 },
+    )) = handle.submit(process, "run", 3)
     else {
         panic!("it is shut down");
     };

@@ -6,6 +6,8 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::common::{Command, scheduler, scripted, summing, waiting};
+use filch_actors::Rings;
+use filch_actors::prelude::*;
 use filch_scheduler::{Activity, Pid, Standstill, StandstillError, Verdict};
 
 #[test]
@@ -108,7 +110,7 @@ fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::AwaitsOutside, "{standstill}");
     assert_eq!(standstill.futures[0].wakers, 1);
-    assert_eq!(standstill.stuck(), []);
+    assert_eq!(Rings::of(&standstill).stuck(), []);
     let text = standstill.to_string();
     assert!(
         text.starts_with(
@@ -122,8 +124,8 @@ fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
     drop(waker);
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
-    assert_eq!(standstill.stuck(), [future.pid()]);
-    assert_eq!(standstill.rings(), Vec::<Vec<Pid>>::new());
+    assert_eq!(Rings::of(&standstill).stuck(), [future.pid()]);
+    assert_eq!(Rings::of(&standstill).rings(), Vec::<Vec<Pid>>::new());
     // Replaced by a process that waits for messages, it is no future any more.
     let successor = Box::new(waiting());
     scheduler
@@ -131,7 +133,10 @@ fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
         .unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
-    assert_eq!((standstill.stuck(), standstill.futures), (vec![], vec![]));
+    assert_eq!(
+        (Rings::of(&standstill).stuck(), standstill.futures),
+        (vec![], vec![])
+    );
     // Nor is the next occupant of its slot.
     let pid = future.pid();
     future.abort();

@@ -6,6 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError,
     ProcessHandle, StepOutput, SubmitError,

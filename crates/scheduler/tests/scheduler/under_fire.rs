@@ -192,7 +192,11 @@ fn the_limit_holds_under_fire() {
                     });
                     let mut submitted = scheduler.submit(process, "run", 0);
                     while let Err(error) = submitted {
-                        let SubmitError::LimitReached { limit, refused } = error else {
+                        let SubmitError::NotAdmitted(
+                            filch_scheduler::NotAdmitted::LimitReached(limit),
+                            refused,
+                        ) = error
+                        else {
                             panic!("{error}")
                         };
                         assert_eq!(limit.get(), 3);

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
     ProcessError, ProcessHandle, StepOutput,

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
 
-use filch_scheduler::timers::after;
+use filch_actors::timers::after;
 
 use crate::plan::child::{Child, Spec, State};
 use crate::plan::child_id::{ChildId, ChildRef, Life};

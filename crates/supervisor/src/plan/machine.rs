@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::mem;
 use std::time::Instant;
 
+use filch_actors::timers::after;
 use filch_scheduler::ExitReason;
-use filch_scheduler::timers::after;
 
 use crate::plan::child::{Child, Spec, State};
 use crate::plan::child_id::{ChildId, ChildRef, Life};

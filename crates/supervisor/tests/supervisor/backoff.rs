@@ -1,5 +1,6 @@
 //! Pauses before restarts.
 
+use filch_actors::prelude::*;
 use std::time::Duration;
 
 use filch_supervisor::{Backoff, ChildError, ChildState, Strategy, Supervisor, SupervisorHandle};

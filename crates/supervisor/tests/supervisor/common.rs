@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::timers::{FakeClock, Timers};
+use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{
     Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Protocol, Scheduler,
     StepOutput,

@@ -1,5 +1,6 @@
 //! Children whose closures have destructors that panic: no other child ends by that.
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, Handle};
 use filch_supervisor::{Child, Restart, Strategy, Supervisor};
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason};
 use filch_supervisor::{ChildError, ChildRef, Failure, Strategy, Supervisor, SupervisorError};
 

@@ -1,5 +1,6 @@
 //! A child's name outlives its processes.
 
+use filch_actors::prelude::*;
 use filch_scheduler::Undelivered;
 use filch_supervisor::{Backoff, ChildError, Strategy, Supervisor};
 

@@ -1,5 +1,6 @@
 //! Supervisors under supervisors.
 
+use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 use filch_supervisor::{
     Child, ChildError, ChildRef, ChildState, Failure, Strategy, Supervisor, SupervisorError,

@@ -1,5 +1,6 @@
 //! How children are ended.
 
+use filch_actors::prelude::*;
 use std::time::Duration;
 
 use filch_supervisor::{ChildError, Shutdown, Strategy, Supervisor};

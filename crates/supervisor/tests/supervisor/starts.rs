@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Wake, Waker};
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Event, ExitReason, Handle, Pid};
 use filch_supervisor::{Child, ChildRef, Failure, Strategy, Supervisor, SupervisorError};
 

@@ -5,9 +5,9 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use filch_scheduler::{
-    CallError, Caller, Event, Handle, Pid, Process, Protocol, Scheduler, from_fn,
-};
+use filch_actors::prelude::*;
+use filch_actors::{CallError, Caller};
+use filch_scheduler::{Event, Handle, Pid, Process, Protocol, Scheduler, from_fn};
 
 pub(crate) enum Bank {}
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Event, Events, ExitReason, InitError, Pid, Process, Scheduler, StepOutput, from_fn,
 };

@@ -1,75 +1,135 @@
 //! Calls that a step yields, and answers that it gives.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
-use filch_scheduler::{
-    CallError, CommandError, Context, Event, SendError, StepOutput, Undelivered,
-};
-use filch_testing::{CallAbandoned, ProcessTest, StepStatus, caller};
+use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers};
+use filch_actors::{CallError, Caller, NoAnswer};
+use filch_scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
+use filch_testing::{Mailbox, ProcessTest, StepStatus};
 
-use crate::{Message, Script, Scripted, Shop, begun, price};
+use crate::{Message, Shop, begun, price};
 
-#[test]
-fn calls_show_their_target_and_their_message() {
-    let calls: Script = |context, event, out| {
-        match event {
-            Event::Message(Message::Price(of)) => {
-                let message = |caller| Message::Ask(of, caller);
-                out.call(context, 9, context.pid(), message, |answer| {
-                    answer.map_err(|error: CallError<Shop>| error.to_string())
-                });
-                out.wait();
+/// Asks another process for the price, at once or until a deadline, and is done with that.
+struct Asks {
+    whom: Option<Pid>,
+    limit: Option<(Instant, Timers)>,
+}
+
+impl Process<Shop> for Asks {
+    fn init(&mut self, _: &Context<'_, Shop>, _: &str, whom: Pid) -> Result<(), InitError<Shop>> {
+        self.whom = Some(whom);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Shop>,
+        events: Events<'_, Shop>,
+        out: &mut StepOutput<Shop>,
+    ) -> Result<(), String> {
+        for event in events {
+            match (event, self.whom) {
+                (Event::Message(Message::Price(of)), Some(to)) => {
+                    let message = |caller| Message::Ask(of, caller);
+                    let reply = |answer: Result<_, CallError<Shop>>| {
+                        answer.map_err(|error| error.to_string())
+                    };
+                    match &self.limit {
+                        Some((at, timers)) => {
+                            out.call_by(context, 9, (*at, timers), to, message, reply);
+                        }
+                        None => out.call(context, 9, to, message, reply),
+                    }
+                    out.wait();
+                }
+                (Event::Completed { tag: 9, result }, _) => match result {
+                    Ok(price) => out.done(price),
+                    Err(CommandError::Failed(error)) => return Err(error),
+                    Err(error) => panic!("{error}"),
+                },
+                _ => {}
             }
-            Event::Completed { tag: 9, result } => match result {
-                Ok(price) => out.done(price),
-                Err(CommandError::Failed(error)) => return Err(error),
-                Err(error) => panic!("{error}"),
-            },
-            _ => {}
         }
         Ok(())
-    };
-    let called = || {
-        let (mut test, _) = begun(calls);
-        let mut step = test.step([price("tea")]).unwrap();
-        assert_eq!((step.calls.len(), step.commands.len()), (1, 0));
-        let call = step.calls.remove(0);
-        assert_eq!((call.tag, call.to), (9, test.pid()));
-        let Message::Ask(of, caller) = call.message else {
-            panic!("another message");
-        };
-        assert_eq!(of, "tea");
-        (test, caller, call.reply)
-    };
+    }
+}
 
-    let (mut test, caller, reply) = called();
-    let reply = reply.over().unwrap_err();
-    caller.answer(250);
-    let step = test.step([reply.over().unwrap()]).unwrap();
+/// A process that has yielded its call, of the mailbox that is with it.
+fn asking(limit: Option<(Instant, Timers)>) -> (ProcessTest<Shop, Asks>, Mailbox<Shop>) {
+    let mut test = ProcessTest::new(Asks { whom: None, limit });
+    let whom = test.mailbox();
+    test.init("run", whom.pid()).unwrap();
+    let step = test.step([price("tea")]).unwrap();
+    assert_eq!((&step.opened[..], step.commands.len()), (&[9][..], 0));
+    assert!(matches!(step.status, StepStatus::Wait), "{step:?}");
+    (test, whom)
+}
+
+/// The caller in the one message that the mailbox has.
+fn caller(whom: &Mailbox<Shop>) -> Caller<u64> {
+    let mut messages = whom.take_messages();
+    assert_eq!(messages.len(), 1);
+    let Some(Message::Ask(of, caller)) = messages.pop() else {
+        panic!("another message");
+    };
+    assert_eq!(of, "tea");
+    caller
+}
+
+/// What the process fails with, once it is given what has come.
+fn failure(mut test: ProcessTest<Shop, Asks>) -> String {
+    let events = test.take_events();
+    assert_eq!(events.len(), 1, "{events:?}");
+    match test.step(events).unwrap().status {
+        StepStatus::Failed(error) => error.to_string(),
+        status => panic!("{status:?}"),
+    }
+}
+
+#[test]
+fn calls_are_made_and_completed_by_events() {
+    let (mut test, whom) = asking(None);
+    let caller_of_it = caller(&whom);
+    assert!(test.take_events().is_empty(), "there is no answer yet");
+    caller_of_it.answer(250);
+    let events = test.take_events();
+    let step = test.step(events).unwrap();
     assert!(matches!(step.status, StepStatus::Done(250)), "{step:?}");
 
-    let failed = |mut test: ProcessTest<Shop, Scripted>, event| match test.step([event]) {
-        Ok(step) => match step.status {
-            StepStatus::Failed(error) => error.to_string(),
-            status => panic!("{status:?}"),
-        },
-        Err(refused) => panic!("{refused}"),
-    };
-    let (test, caller, reply) = called();
-    drop(caller);
-    assert!(failed(test, reply.over().unwrap()).contains("without an answer"));
-    let (test, _caller, reply) = called();
-    assert!(failed(test, reply.not_yet()).contains("not answered yet"));
-    let (test, caller, reply) = called();
-    let error = SendError {
-        to: test.pid(),
-        reason: Undelivered::Full { limit: 3 },
-        message: Message::Ask("tea".to_owned(), caller),
-    };
-    assert!(failed(test, reply.refused(error)).contains("is full"));
-    let (test, caller, reply) = called();
-    let message = Message::Ask("tea".to_owned(), caller);
-    assert!(failed(test, reply.called_itself(message)).contains("has called itself"));
+    let (test, whom) = asking(None);
+    drop(caller(&whom));
+    assert!(failure(test).contains("without an answer"));
+
+    let clock = FakeClock::new();
+    let timers = Timers::with_clock(clock.clone()).unwrap();
+    let at = timers.after(Duration::from_secs(1));
+    let (test, whom) = asking(Some((at, timers)));
+    let _caller = caller(&whom);
+    clock.advance(Duration::from_secs(1));
+    assert!(failure(test).contains("not answered yet"));
+
+    // One that ends before it has taken the message: the call is refused, or abandoned.
+    let mut test = ProcessTest::new(Asks {
+        whom: None,
+        limit: None,
+    });
+    let ended = test.mailbox();
+    test.init("run", ended.pid()).unwrap();
+    drop(ended);
+    test.take_events();
+    test.step([price("tea")]).unwrap();
+    assert!(failure(test).contains("process"));
+
+    let mut test = ProcessTest::new(Asks {
+        whom: None,
+        limit: None,
+    });
+    let itself = test.pid();
+    test.init("run", itself).unwrap();
+    test.step([price("tea")]).unwrap();
+    assert!(failure(test).contains("has called itself"));
 }
 
 /// Answers a call with the length of what is asked for, and is done.
@@ -88,15 +148,16 @@ fn answering(
 fn answers_reach_their_callers() {
     // The test's own.
     let (mut test, _) = begun(answering);
-    let (asks, mut answer) = caller();
+    let (asks, answer) = Caller::new();
     let ask = Event::Message(Message::Ask("bread".to_owned(), asks));
-    assert_eq!(answer.take(), None);
+    assert!(!answer.is_there());
     test.step([ask]).unwrap();
-    assert_eq!((answer.take(), answer.take()), (Some(Ok(5)), None));
+    assert!(answer.is_there());
+    assert_eq!(answer.wait(None), Ok(5));
     // One that is dropped.
-    let (asks, mut answer) = caller::<u64>();
+    let (asks, answer) = Caller::<u64>::new();
     drop(Message::Ask("tea".to_owned(), asks));
-    assert_eq!(answer.take(), Some(Err(CallAbandoned)));
+    assert_eq!(answer.wait(None), Err(NoAnswer::Abandoned));
     // A thread's.
     let (handle, pid) = (test.handle().clone(), test.pid());
     let (begins, begun) = std::sync::mpsc::channel();

@@ -6,9 +6,9 @@ mod calls;
 
 use std::sync::{Arc, Mutex};
 
+use filch_actors::Caller;
 use filch_scheduler::{
-    Caller, Context, Event, Events, ExitReason, InitError, Pid, Process, ProcessError, Protocol,
-    StepOutput,
+    Context, Event, Events, ExitReason, InitError, Pid, Process, ProcessError, Protocol, StepOutput,
 };
 use filch_testing::{ProcessTest, StepStatus, WhyNoStep};
 
@@ -134,7 +134,7 @@ fn look_up(
 fn commands_have_tags_and_are_completed_by_events() {
     let (mut test, log) = begun(look_up);
     let step = test.step([]).unwrap();
-    assert!(step.commands.is_empty() && step.calls.is_empty());
+    assert!(step.commands.is_empty() && step.opened.is_empty());
     assert!(matches!(step.status, StepStatus::Idle), "{step:?}");
     let step = test.step([price("tea"), price("bread")]).unwrap();
     assert_eq!(step.commands, [(3, "look up"), (5, "look up")]);

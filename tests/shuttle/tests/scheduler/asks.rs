@@ -1,7 +1,9 @@
 //! Processes that call each other, async functions that read their inboxes, and calls at the end of
 //! a process, against ends of all kinds.
 
-use filch_scheduler::{CallError, Context, Event, ExitReason, Pid, StepOutput};
+use filch_actors::CallError;
+use filch_actors::prelude::*;
+use filch_scheduler::{Context, Event, ExitReason, Pid, StepOutput};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;

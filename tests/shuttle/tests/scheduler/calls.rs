@@ -1,7 +1,9 @@
 //! Threads that call a process, and perhaps take its step themselves, against workers, each other
 //! and the shutdown.
 
-use filch_scheduler::{CallError, Event, Handle, Pid};
+use filch_actors::CallError;
+use filch_actors::prelude::*;
+use filch_scheduler::{Event, Handle, Pid};
 use shuttle::thread;
 use shuttle_tests::explore;
 

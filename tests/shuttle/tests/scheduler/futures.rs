@@ -10,6 +10,7 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{FOR_EVER, prompt_scheduler};
+use filch_actors::prelude::*;
 use filch_scheduler::{JoinError, Pid, ProcessError};
 
 /// Each of two polls has its waker woken by another thread: while the poll still runs, while

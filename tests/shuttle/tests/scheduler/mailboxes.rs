@@ -1,6 +1,8 @@
 //! Mailboxes without room: senders that wait, messages that are dropped, processes that end.
 
-use filch_scheduler::{Event, Inbox, JoinError, ProcessError, Undelivered, WhenFull};
+use filch_actors::prelude::*;
+use filch_actors::{Inbox, MailboxFull, WhenFull};
+use filch_scheduler::{Event, JoinError, ProcessError, Undelivered};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;
@@ -181,7 +183,10 @@ fn one_of_two_senders_ends_it() {
         let Err(JoinError::Process(error)) = process.join() else {
             panic!("its mailbox was full")
         };
-        assert!(matches!(error, ProcessError::MailboxFull { limit: 0 }));
+        let ProcessError::FunctionFailed(error) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(error.downcast_ref(), Some(&MailboxFull { limit: 0 }));
         scheduler.shutdown(FOR_EVER).unwrap();
         assert_eq!(closed.count(), 1);
     });

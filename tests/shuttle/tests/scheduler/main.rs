@@ -19,9 +19,10 @@ mod terminate;
 
 use std::time::Duration;
 
+use filch_actors::Caller;
 use filch_scheduler::{
-    Caller, Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol,
-    Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput,
 };
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};

@@ -4,6 +4,7 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
+use filch_actors::prelude::*;
 use filch_scheduler::Event;
 
 /// Two threads send two messages each while the receiver starts, drains, goes idle, and drains

@@ -9,8 +9,10 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, summing};
-use filch_scheduler::timers::{FakeClock, Timers, TimersClosed};
-use filch_scheduler::{Completion, Event, RegisterError};
+use filch_actors::RegisterError;
+use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers, TimersClosed};
+use filch_scheduler::{Completion, Event};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -39,7 +41,9 @@ fn children_are_commands() {
         let children = closed.clone();
         let scheduler = scheduler(2, move |number, completion: Completion<Numbers>| {
             let child = scripted(&children, move |_, _, out| out.done(number));
-            completion.execute(child, "run", (), |exit| exit.map_err(|e| e.to_string()));
+            filch_actors::execute_for(completion, child, "run", (), |exit| {
+                exit.map_err(|e| e.to_string())
+            });
         });
         let (mut asked, mut left, mut sum) = (false, 2, 0);
         let parent = scripted(&closed, move |_, events, out| {

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use filch_scheduler::{BlockingThreads, Event, Scheduler};
+use filch_actors::BlockingThreads;
+use filch_scheduler::{Event, Scheduler};
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread;

@@ -5,7 +5,8 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{FOR_EVER, Note, Numbers, prompt_scheduler};
-use filch_scheduler::timers::{FakeClock, Timers};
+use filch_actors::prelude::*;
+use filch_actors::timers::{FakeClock, Timers};
 use filch_scheduler::{
     Context, Event, Events, ExitReason, Handle, InitError, Pid, Process, Scheduler, StepOutput,
 };

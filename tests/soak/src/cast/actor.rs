@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Process, StepOutput};
 
 use crate::account::count::Flag;

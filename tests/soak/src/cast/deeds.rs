@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::{ExecuteError, Handle, JoinError, RegisterError};
+use filch_actors::prelude::*;
+use filch_actors::{ExecuteError, RegisterError};
+use filch_scheduler::{Handle, JoinError};
 
 use crate::account::count::lock;
 use crate::account::findings::complain;

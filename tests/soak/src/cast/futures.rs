@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use filch_scheduler::{Handle, JoinHandle, ProcessError, SpawnError};
+use filch_actors::prelude::*;
+use filch_actors::{JoinHandle, SpawnError};
+use filch_scheduler::{Handle, NotAdmitted, ProcessError};
 
 use crate::account::count::{Count, Flag, lock};
 use crate::account::findings::complain;
@@ -85,8 +87,10 @@ pub(crate) fn spawn(world: &Arc<World>, handle: &Handle<Soak>, role: FutureRole)
         }
         Err(error) => {
             let is_right = match &error {
-                SpawnError::ShutDown(_) => world.shutting.is_up(),
-                SpawnError::LimitReached { limit, .. } => world.limit == Some(limit.get()),
+                SpawnError::NotAdmitted(NotAdmitted::ShutDown, _) => world.shutting.is_up(),
+                SpawnError::NotAdmitted(NotAdmitted::LimitReached(limit), _) => {
+                    world.limit == Some(limit.get())
+                }
                 _ => false,
             };
             if !is_right {

@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_scheduler::{BlockingThreads, CommandHandler, Completion, ExecuteError};
+use filch_actors::prelude::*;
+use filch_actors::{BlockingThreads, ExecuteError};
+use filch_scheduler::{CommandHandler, Completion};
 
 use crate::account::token::{Kind, Token, dispose};
 use crate::cast::actor::Actor;
@@ -108,5 +110,5 @@ fn have_done(
     };
     let input = Token::new(Kind::Input);
     // What it is called is in its accounts.
-    let _pid = completion.execute(actor, role.method(), input, told);
+    let _pid = filch_actors::execute_for(completion, actor, role.method(), input, told);
 }

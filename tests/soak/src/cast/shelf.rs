@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
+use filch_actors::timers::Bounded;
 use filch_scheduler::Completion;
-use filch_scheduler::timers::Bounded;
 
 use crate::account::count::lock;
 use crate::account::token::{Kind, dispose};

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use filch_scheduler::{Handle, ProcessError, ProcessHandle, Submission, SubmitError};
+use filch_actors::prelude::*;
+use filch_scheduler::{Handle, NotAdmitted, ProcessError, ProcessHandle, Submission, SubmitError};
 
 use crate::account::findings::complain;
 use crate::account::happening::{Happening, note};
@@ -95,11 +96,15 @@ pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
     // It has begun to end before a worker could.
     let role = &life.role;
     let (is_right, happening) = match &error {
-        SubmitError::ShutDown(_) => (world.shutting.is_up(), Happening::RefusedByShutdown),
-        SubmitError::LimitReached { limit, .. } => {
+        SubmitError::NotAdmitted(NotAdmitted::ShutDown, _) => {
+            (world.shutting.is_up(), Happening::RefusedByShutdown)
+        }
+        SubmitError::NotAdmitted(NotAdmitted::LimitReached(limit), _) => {
             (world.limit == Some(limit.get()), Happening::RefusedByLimit)
         }
-        SubmitError::NoMemory(_) => (role.lacks_memory, Happening::RefusedByMemory),
+        SubmitError::NotAdmitted(NotAdmitted::NoMemory, _) => {
+            (role.lacks_memory, Happening::RefusedByMemory)
+        }
         SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
         SubmitError::Hook(_) => (
             matches!(role.hook, Hook::Refuses | Hook::PanicsAtStart),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use filch_scheduler::timers::{TimerKey, Timers};
+use filch_actors::timers::{TimerKey, Timers};
 use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle, ProcessInfo};
 
 use crate::account::count::{Count, Flag, lock};

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
 use crate::account::count::lock;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Handle, JoinError};
 
 use crate::account::findings::{begin_stage, complain};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
+use filch_actors::prelude::*;
 use filch_scheduler::{Handle, Scheduler};
 
 use crate::account::findings::{begin_stage, complain, progress};

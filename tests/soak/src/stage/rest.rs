@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
 use crate::account::count::lock;

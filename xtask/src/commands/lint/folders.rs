@@ -38,15 +38,26 @@ const ORDERS: &[Order] = &[
         package: "crates/scheduler",
         layers: &[
             &[""],
-            &["notes"],
-            // One layer: a part of the interface's ring stands in `table`.
-            &["api", "table"],
-            &["worker"],
-            &["ops"],
-            &["future"],
-            &["services"],
+            // One layer: the interface's ring goes through all of these.
+            &["process", "table", "link", "handle", "observe"],
+            &["turn"],
+            &["testing.rs"],
             &["scheduler.rs"],
             &["builder.rs"],
+        ],
+        exceptions: &[],
+    },
+    Order {
+        package: "crates/actors",
+        layers: &[
+            &["ended.rs", "nodes.rs", "blocking.rs", "dynamic.rs"],
+            &["report", "registry", "mailbox"],
+            &["timers.rs"],
+            &["call", "future", "execute.rs"],
+            &["follow.rs"],
+            &["submission.rs"],
+            &["handle.rs", "step.rs"],
+            &[""],
         ],
         exceptions: &[],
     },

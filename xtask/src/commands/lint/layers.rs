@@ -19,14 +19,10 @@ const LAYERS: &[&[&str]] = &[
         "filch-promise",
         "filch-data-cell",
     ],
-    &[
-        "filch-timers",
-        "filch-blocking",
-        "filch-process-table",
-        "filch-processors",
-    ],
+    &["filch-timers", "filch-blocking", "filch-processors"],
     &[
         "filch-scheduler",
+        "filch-actors",
         "filch-supervisor",
         "filch-metrics",
         "filch-fork-join",
@@ -61,6 +57,7 @@ const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 /// be in their forms. Of these, what is no crate of its own is a feature that nobody has by
 /// default.
 const FOREIGN: &[(&str, &str)] = &[
+    ("filch-actors", "serde"),
     ("filch-engine", "corosensei"),
     ("filch-metrics", "prometheus-client"),
     ("filch-nats", "async-nats"),
@@ -68,7 +65,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-nats", "postcard"),
     ("filch-nats", "serde"),
     ("filch-nats", "tokio"),
-    ("filch-process-table", "serde"),
     ("filch-processors", "serde"),
     ("filch-scheduler", "serde"),
     ("filch-scheduler", "tracing"),

@@ -23,7 +23,7 @@ const COINED: &str = "## Words of this project";
 const CRATES: &[&str] = &[
     "crates/processors/src",
     "crates/scheduler/src",
-    "crates/process-table/src",
+    "crates/actors/src",
     "crates/timers/src",
     "crates/testing/src",
 ];

@@ -18,7 +18,7 @@ use crate::support::error::Result;
 /// Models of code that has no orderings of its own to judge, by crate: beside those of
 /// [`orderings::models_about`].
 const MORE_MODELS: &[(&str, &[&str])] = &[(
-    "process-table",
+    "scheduler",
     &["admission", "occupants", "signals", "urgency"],
 )];
 

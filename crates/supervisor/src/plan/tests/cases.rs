@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
 use crate::plan::child::{Spec, State};

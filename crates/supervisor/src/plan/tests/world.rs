@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
 use super::script::{Fact, Script, Time};

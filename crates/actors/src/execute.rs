@@ -1,0 +1,109 @@
+//! Submitting a process and waiting for its end, as one act.
+
+use std::fmt;
+use std::time::Duration;
+
+use filch_scheduler::{
+    CalledFromInside, Handle, JoinError, Process, ProcessError, ProcessHandle, Protocol, Refused,
+    SubmitError,
+};
+
+/// See [`HandleExt::execute`](crate::HandleExt::execute).
+pub(crate) fn execute<P: Protocol>(
+    scheduler: &Handle<P>,
+    process: impl Process<P> + 'static,
+    method: &str,
+    input: P::Input,
+) -> Result<P::Output, ExecuteError<P>> {
+    if scheduler.is_worker() {
+        let refused = Refused::new(Box::new(process), input);
+        return Err(ExecuteError::CalledFromInside(refused));
+    }
+    let submitted = scheduler
+        .submission(process, method, input)
+        .as_guest()
+        .submit();
+    let process = submitted.map_err(ExecuteError::Submit)?;
+    process.join().map_err(ExecuteError::not_joined)
+}
+
+/// See [`HandleExt::execute_timeout`](crate::HandleExt::execute_timeout).
+pub(crate) fn execute_timeout<P: Protocol>(
+    scheduler: &Handle<P>,
+    process: impl Process<P> + 'static,
+    method: &str,
+    input: P::Input,
+    timeout: Duration,
+) -> Result<P::Output, ExecuteError<P>> {
+    if scheduler.is_worker() {
+        let refused = Refused::new(Box::new(process), input);
+        return Err(ExecuteError::CalledFromInside(refused));
+    }
+    let process = scheduler.submit(process, method, input);
+    let process = process.map_err(ExecuteError::Submit)?;
+    process
+        .join_timeout(timeout)
+        .map_err(ExecuteError::not_joined)
+}
+
+/// Why [`execute`](crate::HandleExt::execute) has no output.
+#[non_exhaustive]
+pub enum ExecuteError<P: Protocol> {
+    /// It was not even submitted.
+    Submit(SubmitError<P>),
+    /// It ran and did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself; nothing was
+    /// submitted.
+    CalledFromInside(Refused<P>),
+    /// It has not ended, and the call was not to wait any longer.
+    NotYet(ProcessHandle<P>),
+}
+
+impl<P: Protocol> ExecuteError<P> {
+    /// The process's own error, if that is how it ended.
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Process(error) => error.failure(),
+            _ => None,
+        }
+    }
+
+    /// Of a thread that is no worker.
+    fn not_joined(error: JoinError<P>) -> Self {
+        match error {
+            JoinError::Process(error) => Self::Process(error),
+            JoinError::NotYet(process) => Self::NotYet(process),
+            _ => {
+                unreachable!("a thread is a worker only further up its stack, and it was none here")
+            }
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Display for ExecuteError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submit(error) => error.fmt(f),
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for ExecuteError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ExecuteError({self})")
+    }
+}
+
+impl<P: Protocol> std::error::Error for ExecuteError<P> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Submit(error) => Some(error),
+            Self::Process(error) => Some(error),
+            _ => None,
+        }
+    }
+}

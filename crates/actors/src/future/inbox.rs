@@ -1,0 +1,257 @@
+//! The events of a process that is an async function.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::mem;
+use std::task::{self, Poll, Waker};
+
+use filch_scheduler::{Event, Events, Handle, Pid, Protocol, SendError};
+use filch_sync::panic::drop_all_contained;
+use filch_sync::{Arc, Mutex, lock};
+
+/// The events of a process that is an async function, and what it knows of the world; from
+/// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with)(crate::HandleExt::spawn_with).
+///
+/// What comes waits here until it is asked for. With a
+/// [limit](crate::SubmissionExt::mailbox), a message takes its room until it has been read.
+pub struct Inbox<P: Protocol> {
+    handle: Handle<P>,
+    pid: Pid,
+    mail: Arc<Mail<P>>,
+}
+
+/// Where the process puts what the function reads. The two have it by turns, on one thread, unless
+/// the function has given its inbox away; so the lock is next to free.
+pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
+
+struct Unread<P: Protocol> {
+    events: VecDeque<Event<P>>,
+    /// Of the messages, so many of the latest are kept.
+    latest: Option<usize>,
+    /// The address by which the process's own waker is known.
+    own: usize,
+    /// Of what waits for an event. None where that is the process's own, which is polled anyway.
+    waker: Option<Waker>,
+    /// Whether the function waits for an event.
+    awaited: bool,
+    /// Whether the function has dropped its inbox.
+    abandoned: bool,
+    /// What the function has failed with.
+    failure: Option<Failure>,
+}
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+impl<P: Protocol> Mail<P> {
+    /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
+    /// any more. Returns the messages that are too many now, if there are such.
+    pub(crate) fn put(&self, events: &mut Events<'_, P>) -> Option<VecDeque<Event<P>>> {
+        if events.len() == 0 {
+            return None;
+        }
+        let mut unread = lock(&self.0);
+        if unread.abandoned {
+            return None;
+        }
+        unread.events.extend(events);
+        unread.awaited = false;
+        let waker = unread.waker.take();
+        let too_many = unread.latest.and_then(|most| unread.take_oldest(most));
+        drop(unread);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        too_many
+    }
+
+    /// That is the waker of the process.
+    pub(crate) fn know(&self, waker: &Waker) {
+        lock(&self.0).own = waker.data().addr();
+    }
+
+    /// Whether all was read, and the function waits for more.
+    pub(crate) fn is_awaited(&self) -> bool {
+        lock(&self.0).awaited
+    }
+
+    /// What the function has failed with, which has returned.
+    pub(crate) fn take_failure(&self) -> Option<Failure> {
+        lock(&self.0).failure.take()
+    }
+}
+
+impl<P: Protocol> Unread<P> {
+    /// The oldest messages, so that `most` are left.
+    fn take_oldest(&mut self, most: usize) -> Option<VecDeque<Event<P>>> {
+        let messages = self.events.iter().filter(|event| is_message(event)).count();
+        let mut too_many = messages.checked_sub(most).filter(|&count| count > 0)?;
+        let (oldest, left) = mem::take(&mut self.events).into_iter().partition(|event| {
+            let goes = too_many > 0 && is_message(event);
+            too_many -= usize::from(goes);
+            goes
+        });
+        self.events = left;
+        Some(oldest)
+    }
+}
+
+pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
+    matches!(event, Event::Message(_))
+}
+
+impl<P: Protocol> Inbox<P> {
+    /// An empty one. Of messages that are not read, so many of the latest are kept, or all.
+    pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<usize>) -> Self {
+        let mail = Mail(Mutex::new(Unread {
+            events: VecDeque::new(),
+            latest,
+            own: 0,
+            waker: None,
+            awaited: false,
+            abandoned: false,
+            failure: None,
+        }));
+        Self {
+            handle,
+            pid,
+            mail: Arc::new(mail),
+        }
+    }
+
+    pub(crate) fn mail(&self) -> Arc<Mail<P>> {
+        Arc::clone(&self.mail)
+    }
+
+    /// The process's PID, for others to send to.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler.
+    pub fn handle(&self) -> &Handle<P> {
+        &self.handle
+    }
+
+    /// Sends a message. See [`Handle::send`].
+    ///
+    /// # Errors
+    /// As [`Handle::send`].
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle.send(to, message)
+    }
+
+    /// The next event: waits for it. There is always one more, be it a
+    /// [`Cancel`](Event::Cancel) at the shutdown. If this is dropped while it waits, no event is
+    /// lost.
+    pub async fn next(&mut self) -> Event<P> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The next event, if it has come. See [`next`](Self::next).
+    pub fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+        let mut unread = lock(&self.mail.0);
+        if unread.own != context.waker().data().addr() && unread.events.is_empty() {
+            drop(unread);
+            return self.poll_by_another(context);
+        }
+        if let Some(event) = unread.events.pop_front() {
+            drop(unread);
+            self.count(&event);
+            return Poll::Ready(event);
+        }
+        unread.awaited = true;
+        let old = unread.waker.take();
+        drop(unread);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// Polled by a part of the function that has a waker of its own.
+    fn poll_by_another(&self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
+        // Not under the lock: another's waker is user code.
+        let waker = context.waker().clone();
+        let mut unread = lock(&self.mail.0);
+        if let Some(event) = unread.events.pop_front() {
+            drop(unread);
+            self.count(&event);
+            return Poll::Ready(event);
+        }
+        unread.awaited = true;
+        let old = unread.waker.replace(waker);
+        drop(unread);
+        drop(old);
+        Poll::Pending
+    }
+
+    /// The next event, if it has come. Never waits.
+    pub fn try_next(&mut self) -> Option<Event<P>> {
+        let event = lock(&self.mail.0).events.pop_front()?;
+        self.count(&event);
+        Some(event)
+    }
+
+    /// Has the function fail with this error, when it returns, whatever it returns then: as a step
+    /// that [returns an error](filch_scheduler::Process::step). Its handle has the error itself, in
+    /// [`ProcessError::FunctionFailed`](filch_scheduler::ProcessError::FunctionFailed); those that
+    /// watch it, or are linked to it, are told
+    /// [`ExitReason::Failed`](filch_scheduler::ExitReason::Failed), with the error's text. Of
+    /// several errors the last one counts.
+    ///
+    /// ```
+    /// # enum Any {}
+    /// # impl filch_scheduler::Protocol for Any {
+    /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # use filch_actors::prelude::*;
+    /// # use filch_scheduler::{JoinError, ProcessError, Scheduler};
+    /// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
+    /// let parser = scheduler.spawn_with(|inbox| async move {
+    ///     if let Err(error) = "forty-two".parse::<u32>() {
+    ///         inbox.fail(error);
+    ///     }
+    /// })?;
+    /// let Err(JoinError::Process(ProcessError::FunctionFailed(error))) = parser.join() else {
+    ///     panic!("it has failed");
+    /// };
+    /// assert!(error.is::<std::num::ParseIntError>());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fail(&self, error: impl Into<Box<dyn Error + Send + Sync>>) {
+        let error = error.into();
+        let last = lock(&self.mail.0).failure.replace(error);
+        // Not under the lock: that is user code.
+        drop(last);
+    }
+
+    /// A message that was read leaves its room to others.
+    fn count(&self, event: &Event<P>) {
+        if is_message(event) {
+            self.handle.give_room(self.pid, 1);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Inbox<P> {
+    /// What nobody reads any more is dropped: that is user code.
+    fn drop(&mut self) {
+        let mut unread = lock(&self.mail.0);
+        unread.abandoned = true;
+        let left = mem::take(&mut unread.events);
+        drop(unread);
+        let messages = left.iter().filter(|event| is_message(event)).count();
+        self.handle.give_room(self.pid, messages);
+        drop_all_contained(left);
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Inbox<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbox")
+            .field("pid", &self.pid())
+            .field("unread", &lock(&self.mail.0).events.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,132 @@
+//! The handle to a spawned future: join it, or await it.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use filch_scheduler::{JoinError, Outcome, Pid, ProcessError, ProcessHandle, Protocol};
+use filch_sync::panic::drop_contained;
+
+/// The handle to a [spawned](crate::HandleExt::spawn) future: await it, or [`join`](Self::join) it.
+/// Dropping it lets the future go on unwatched.
+///
+/// An output that nobody takes is dropped with the handle, or at the end of the future if that
+/// comes later. A panic of its destructor is contained, as it is for a
+/// [`ProcessHandle`](ProcessHandle).
+///
+/// What the future did happens before its output is seen. This keeps the process's place in the
+/// table until it is dropped; so do clones of the future's waker.
+#[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
+pub struct JoinHandle<P: Protocol, T> {
+    /// Until it goes.
+    process: Option<ProcessHandle<P>>,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<P: Protocol, T> JoinHandle<P, T> {
+    /// The output of that future is a `T`.
+    pub(crate) fn new(process: ProcessHandle<P>) -> Self {
+        Self {
+            process: Some(process),
+            output: PhantomData,
+        }
+    }
+
+    fn process(&self) -> &ProcessHandle<P> {
+        match &self.process {
+            Some(process) => process,
+            None => unreachable!("it goes with this"),
+        }
+    }
+
+    fn process_mut(&mut self) -> &mut ProcessHandle<P> {
+        match &mut self.process {
+            Some(process) => process,
+            None => unreachable!("it goes with this"),
+        }
+    }
+
+    /// The PID of the future's process.
+    pub fn pid(&self) -> Pid {
+        self.process().pid()
+    }
+
+    /// Whether the future has ended, so that awaiting it would not wait.
+    pub fn has_ended(&self) -> bool {
+        self.process().has_ended()
+    }
+
+    /// Has the future dropped, where it is suspended, and its process end with
+    /// [`ProcessError::Terminated`], as if [terminated](filch_scheduler::Handle::terminate).
+    /// Lock-free.
+    pub fn abort(&self) {
+        self.process().terminate();
+    }
+}
+
+impl<P: Protocol, T: 'static> JoinHandle<P, T> {
+    /// Waits until the future has ended, and returns its output. Blocking.
+    ///
+    /// # Errors
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
+    /// handle, on a worker of the same scheduler when it has not ended: await it there.
+    ///
+    /// # Panics
+    /// If it was polled to its end before.
+    pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
+        match self.process_mut().wait_outcome() {
+            Some(outcome) => output(outcome).map_err(JoinError::Process),
+            None => Err(JoinError::CalledFromInside(self)),
+        }
+    }
+}
+
+/// The output that a future's process has ended with.
+fn output<P: Protocol, T: 'static>(
+    outcome: Result<Outcome<P>, ProcessError<P>>,
+) -> Result<T, ProcessError<P>> {
+    match outcome? {
+        Outcome::Other(output) => match output.downcast() {
+            Ok(output) => Ok(output),
+            Err(_) => unreachable!("the output of this future is a `T`"),
+        },
+        // The future was replaced by another process: see `Handle::upgrade`. Its output is dropped
+        // here, but is not the caller's: a panic in there must not hide how it ended.
+        Outcome::Output(another) => {
+            drop_contained(another);
+            Err(ProcessError::Terminated)
+        }
+    }
+}
+
+impl<P: Protocol, T> Drop for JoinHandle<P, T> {
+    /// What is the user's, and nobody will take, goes with the process, or now. (A waker may keep
+    /// the process's place for long.)
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take_if(|_| mem::needs_drop::<T>()) {
+            process.discard();
+        }
+    }
+}
+
+impl<P: Protocol, T: 'static> Future for JoinHandle<P, T> {
+    type Output = Result<T, ProcessError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.process_mut().poll_outcome(context).map(output)
+    }
+}
+
+impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle")
+            .field("pid", &self.pid())
+            .field("ended", &self.has_ended())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,389 @@
+//! What these crates add to a scheduler's handle.
+
+use std::borrow::Borrow;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filch_scheduler::{ExitReason, Handle, Node, Pid, Process, Protocol, Receiver, Submission};
+
+use crate::call::asked::Asked;
+use crate::call::caller::Caller;
+use crate::call::errors::CallError;
+use crate::future::async_fn::{self, AsyncFn, SpawnError};
+use crate::future::inbox::Inbox;
+use crate::future::join_handle::JoinHandle;
+use crate::mailbox::sending::Sending;
+use crate::nodes::ConnectError;
+use crate::registry::groups::{Broadcast, GroupError};
+use crate::registry::names::RegisterError;
+use crate::report::dump::Dump;
+use crate::{ExecuteError, SubmissionExt, ended, execute, nodes};
+use crate::{call, registry};
+
+/// What this crate adds to a [`Handle`]: calls, futures as processes, names, groups, and more.
+pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
+    /// Sends the process `to` a message with a [`Caller`] in it, and waits until that is
+    /// [answered](crate::StepOutputExt::answer). Blocking: for threads outside.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use filch_actors::{Caller, prelude::*};
+    /// use filch_scheduler::{
+    ///     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+    /// };
+    ///
+    /// enum Words {}
+    ///
+    /// enum Message {
+    ///     Put(String, u64),
+    ///     Get(String, Caller<Option<u64>>),
+    /// }
+    /// # impl Protocol for Words {
+    /// #     type Input = ();
+    /// #     type Message = Message;
+    /// #     type Command = ();
+    /// #     type Reply = ();
+    /// #     type Output = ();
+    /// #     type Error = String;
+    /// # }
+    ///
+    /// #[derive(Default)]
+    /// struct Store(HashMap<String, u64>);
+    ///
+    /// impl Process<Words> for Store {
+    /// #   fn init(
+    /// #       &mut self,
+    /// #       _: &Context<'_, Words>,
+    /// #       _: &str,
+    /// #       (): (),
+    /// #   ) -> Result<(), InitError<Words>> {
+    /// #       Ok(())
+    /// #   }
+    ///     fn step(
+    ///         &mut self,
+    ///         _: &Context<'_, Words>,
+    ///         events: Events<'_, Words>,
+    ///         out: &mut StepOutput<Words>,
+    ///     ) -> Result<(), String> {
+    ///         for event in events {
+    ///             match event {
+    ///                 Event::Message(Message::Put(word, count)) => {
+    ///                     self.0.insert(word, count);
+    ///                 }
+    ///                 Event::Message(Message::Get(word, caller)) => {
+    ///                     out.answer(caller, self.0.get(&word).copied());
+    ///                 }
+    ///                 _ => out.done(()),
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let scheduler = Scheduler::<Words>::builder().workers(2).build()?;
+    /// let store = scheduler.submit(Store::default(), "run", ())?.pid();
+    /// scheduler.send(store, Message::Put("filch".into(), 3))?;
+    /// let count = scheduler.call(store, |caller| Message::Get("filch".into(), caller))?;
+    /// assert_eq!(count, Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// If the process waits for a message, and a worker is idle, none is woken: the calling thread
+    /// takes the step that gets the message itself, on its own stack and beside its thread-local
+    /// values, as in [`execute`](crate::HandleExt::execute). Further steps are left to the workers,
+    /// and so is a process with [idle priority](filch_scheduler::Submission::idle_priority), or on
+    /// a [thread of its own](filch_scheduler::BoundThread).
+    ///
+    /// The caller waits until the step that answers is over, and what belongs to it. So its locks
+    /// do no harm here that they would not do if a worker took the step, with one exception: see
+    /// [`answer`](crate::StepOutputExt::answer).
+    ///
+    /// What the thread did before happens before the step that sees the message, and what the
+    /// process did in the step that answers, and before, happens before the return.
+    ///
+    /// # Errors
+    /// [`CallError`]. None leaves the caller waiting: neither the end of the process, however it
+    /// comes, nor that of the scheduler.
+    fn call<R: Send + 'static>(
+        &self,
+        to: Pid,
+        message: impl FnOnce(Caller<R>) -> P::Message,
+    ) -> Result<R, CallError<P>> {
+        call::errors::call_until(self.borrow(), to, None, message)
+    }
+
+    /// As [`call`](Self::call), for at most that long. Takes no steps: they might last longer. An
+    /// answer that comes later is dropped.
+    ///
+    /// # Errors
+    /// [`CallError::NotYet`] if there was no answer by then; else as [`call`](Self::call).
+    fn call_timeout<R: Send + 'static>(
+        &self,
+        to: Pid,
+        timeout: Duration,
+        message: impl FnOnce(Caller<R>) -> P::Message,
+    ) -> Result<R, CallError<P>> {
+        // A deadline that the clock cannot express never comes.
+        let deadline = Instant::now().checked_add(timeout);
+        call::errors::call_until(self.borrow(), to, deadline, message)
+    }
+
+    /// Sends the process `to` a message with a [`Caller`] in it, here and now; the future awaits
+    /// the answer. For futures and async functions, or threads that have an executor of their own.
+    /// A process [calls](crate::StepOutputExt::call) in its step.
+    ///
+    /// What the process did in the step that answers, and before, happens before the future is
+    /// ready.
+    fn ask<R: Send + 'static>(
+        &self,
+        to: Pid,
+        message: impl FnOnce(Caller<R>) -> P::Message,
+    ) -> Asked<P, R> {
+        let (caller, answer) = Caller::new();
+        Asked::new(self.borrow().send(to, message(caller)).err(), answer)
+    }
+
+    /// Submits the process, waits for its end, and returns its output. Blocking.
+    ///
+    /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
+    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
+    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
+    /// priority and beside its thread-local values, and count as a worker's: see
+    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
+    /// that the caller holds does no harm that it would not do anyway.
+    /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends
+    /// its workers to a [pool](Self::pool) has none.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
+    fn execute(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        execute::execute(self.borrow(), process, method, input)
+    }
+
+    /// As [`execute`](Self::execute), for at most that long. Takes no steps: they might last
+    /// longer.
+    ///
+    /// # Errors
+    /// [`ExecuteError::NotYet`], with the process's handle, if it had not ended by then; else as
+    /// [`execute`](Self::execute).
+    fn execute_timeout(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+        timeout: Duration,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        execute::execute_timeout(self.borrow(), process, method, input, timeout)
+    }
+
+    /// Submits a future as a process, whatever its output. Lock-free, except for memory.
+    ///
+    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
+    /// a process like any other, except that messages to its PID are refused, with
+    /// [`Undelivered::Future`](filch_scheduler::Undelivered::Future). Signals, monitors and links
+    /// reach it; what they, and the shutdown, have to tell a process is dropped. If it is
+    /// [upgraded](Handle::upgrade) to another process, the future is dropped, that one takes
+    /// messages, and the future's handle says
+    /// [`ProcessError::Terminated`](filch_scheduler::ProcessError::Terminated) when it has ended
+    /// well, or how it failed.
+    ///
+    /// ```
+    /// # enum Any {}
+    /// # impl filch_scheduler::Protocol for Any {
+    /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # use filch_actors::prelude::*;
+    /// # use filch_scheduler::Scheduler;
+    /// let scheduler = Scheduler::<Any>::builder().workers(2).build()?;
+    /// let answer = scheduler.spawn(async { 6 * 7 })?;
+    /// let doubled = scheduler.spawn(async { answer.await.map(|answer| 2 * answer) })?;
+    /// assert_eq!(doubled.join()??, 84);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
+    /// one more process. (The box of a future of more than four words is not refused: see
+    /// [`submit`](Handle::submit).)
+    fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        async_fn::spawn(self.borrow(), future)
+    }
+
+    /// Submits an async function as a process, with an [`Inbox`] for its events: messages,
+    /// [`Cancel`](filch_scheduler::Event::Cancel), ends of those that it watches or is linked to.
+    /// It may await anything else meanwhile. It needs no input, and its output is of any type.
+    ///
+    /// ```
+    /// # enum Sums {}
+    /// # impl filch_scheduler::Protocol for Sums {
+    /// #     type Input = (); type Message = u64; type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # use filch_actors::prelude::*;
+    /// # use filch_scheduler::{Event, Scheduler};
+    /// # let scheduler = Scheduler::<Sums>::builder().workers(2).build()?;
+    /// let adder = scheduler.spawn_with(|mut inbox| async move {
+    ///     let mut sum = 0;
+    ///     while let Event::Message(number) = inbox.next().await {
+    ///         sum += number;
+    ///     }
+    ///     sum
+    /// })?;
+    /// scheduler.send(adder.pid(), 40)?;
+    /// scheduler.send(adder.pid(), 2)?;
+    /// scheduler.cancel(adder.pid(), "that is all")?;
+    /// assert_eq!(adder.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A function that goes on after the [`Cancel`](filch_scheduler::Event::Cancel) of a shutdown
+    /// is dropped where it is suspended when the patience is over. An [upgrade](Handle::upgrade)
+    /// does to it what it does to a [future](Self::spawn).
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn), with the function.
+    ///
+    /// # Panics
+    /// If the function panics before its future is there, and with that message. Nothing is spawned
+    /// then.
+    fn spawn_with<C, F>(&self, function: C) -> Result<JoinHandle<P, F::Output>, SpawnError<P, C>>
+    where
+        C: FnOnce(Inbox<P>) -> F,
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.submission_with(function).spawn()
+    }
+
+    /// Prepares to submit an async function with options:
+    /// `handle.submission_with(|inbox| async move { … }).trap_exits().spawn()`. See
+    /// [`spawn_with`](Self::spawn_with).
+    fn submission_with<C, F>(&self, function: C) -> Submission<'_, P, AsyncFn<C, F>>
+    where
+        C: FnOnce(Inbox<P>) -> F,
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let submission = self.borrow().prepare(AsyncFn::new(function));
+        submission.as_future().reads_later()
+    }
+
+    /// Sends the process `to` a message here and now. If its
+    /// [mailbox](crate::SubmissionExt::mailbox) is full, the message waits in its place, whatever
+    /// the mailbox [says](crate::WhenFull). The future is ready when a step is given the message,
+    /// or an async function reads it, or as soon as there is room for it. Futures and [async
+    /// functions](Self::spawn_with) await it, a thread outside [waits](Sending::wait) for it, and a
+    /// process yields it [as a command](StepOutput::send_when_room).
+    ///
+    /// Its output is what [`send`](Self::send) returns: an error, with the message, if the process
+    /// has ended, or ends before a worker comes to the message. `Ok` means no more than there. If
+    /// the future is dropped, the message goes on waiting. There is no waiting for room on another
+    /// node, nor for the [backlog](Undelivered::Backlog) on the way there: the message comes back.
+    ///
+    /// An async function that awaits this for its own full mailbox waits for ever, and so do two
+    /// that await room in each other's, and nothing else.
+    fn send_when_room(&self, to: Pid, message: P::Message) -> Sending<P> {
+        Sending::begin(self.borrow(), to, message)
+    }
+
+    /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many.
+    /// Takes a lock for a moment.
+    ///
+    /// # Errors
+    /// [`RegisterError`], if a live process has that name, or the process has ended or is of
+    /// another scheduler.
+    fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError> {
+        registry::names::register(self.borrow(), name, pid)
+    }
+
+    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
+    /// moment.
+    fn unregister(&self, name: &str) -> Option<Pid> {
+        registry::names::unregister(self.borrow(), name)
+    }
+
+    /// The process of that name, if it lives. Takes a shared lock for a moment.
+    fn whereis(&self, name: &str) -> Option<Pid> {
+        registry::names::whereis(self.borrow(), name)
+    }
+
+    /// The names of that process, in no order.
+    fn names(&self, pid: Pid) -> Vec<Arc<str>> {
+        registry::names::names(self.borrow(), pid)
+    }
+
+    /// Puts the process `pid` of this scheduler into the group of that name, until it
+    /// [leaves](Self::leave_group) or ends. A process may be in many groups. Takes a lock for a
+    /// moment.
+    ///
+    /// # Errors
+    /// [`GroupError`].
+    fn join_group(&self, name: &str, pid: Pid) -> Result<(), GroupError> {
+        registry::groups::join(self.borrow(), name, pid)
+    }
+
+    /// Takes the process out of the group. Whether it was in it. Takes a lock for a moment.
+    fn leave_group(&self, name: &str, pid: Pid) -> bool {
+        registry::groups::leave(self.borrow(), name, pid)
+    }
+
+    /// The processes of the group, in the order in which they joined; none if there is no such
+    /// group. One that ends just now may be among them. Takes a lock for a moment.
+    fn group(&self, name: &str) -> Vec<Pid> {
+        registry::groups::members(self.borrow(), name)
+    }
+
+    /// Sends each process of the group what `message` makes for it, in the order in which they
+    /// joined. See [`send`](Self::send).
+    fn broadcast(&self, name: &str, message: impl FnMut(Pid) -> P::Message) -> Broadcast<P> {
+        registry::groups::broadcast(self.borrow(), name, message)
+    }
+
+    /// A future that waits until the process `pid` has ended, and says how:
+    /// [`ExitReason::NoSuchProcess`] if that was before this call, or it never was. What the
+    /// process did happens before that.
+    fn ended(&self, pid: Pid) -> impl Future<Output = ExitReason> + Send + 'static {
+        ended::ended(self.borrow(), pid)
+    }
+
+    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
+    /// it. A receiver for the scheduler's own node is never asked. The scheduler lets go of its
+    /// receivers when it is shut down, so that two schedulers may have each other's handles.
+    ///
+    /// # Errors
+    /// [`ConnectError`], with the receiver, from the shutdown on.
+    fn connect<R: Receiver<P>>(
+        &self,
+        node: Node,
+        receiver: R,
+    ) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>> {
+        nodes::connect(self.borrow(), node, receiver)
+    }
+
+    /// From now on messages for processes on `node` are refused. Returns the receiver that took
+    /// them until now; a message that is being sent just now may still reach it.
+    fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
+        nodes::disconnect(self.borrow(), node)
+    }
+
+    /// What the workers, their threads and the threads of
+    /// [`BlockingThreads`](crate::BlockingThreads) are doing just now, and the processes with the
+    /// longest mailboxes, to be printed when something hangs. Looks at each process.
+    fn dump(&self) -> Dump {
+        Dump::of(self.borrow())
+    }
+}
+
+impl<P: Protocol> HandleExt<P> for Handle<P> {}

@@ -1,0 +1,293 @@
+//! Mailboxes with a limit, and messages beyond it whose senders wait.
+
+use std::collections::VecDeque;
+use std::iter;
+use std::mem;
+
+use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError, TellSender, Undelivered};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::{Mutex, MutexGuard, lock};
+
+use crate::mailbox::when_full::{MailboxFull, WhenFull};
+
+/// A mailbox that counts its messages, and keeps those that are too many and whose senders wait.
+///
+/// Such a message is counted with the others, and its place among them is that of an announcement
+/// in the process's queue: nothing overtakes it. Its sender is told when the process is given it,
+/// or as soon as it has room.
+///
+/// The count and the flag of the senders lie in one word. So a step that makes room and a sender
+/// that begins to wait change the same word, one after the other: either the step finds the flag
+/// and tells, or the sender finds the room. The messages themselves are handed on by the process's
+/// queue, and by the lock.
+pub(crate) struct Counted<P: Protocol> {
+    limit: usize,
+    when_full: WhenFull,
+    /// [`WAITS`], [`FAILED`], and [`ONE`] for each message that no step has been given.
+    word: AtomicUsize,
+    late: Mutex<Late<P>>,
+}
+
+/// The messages beyond the limit, the oldest first.
+struct Late<P: Protocol> {
+    /// Those that no worker has come to.
+    messages: VecDeque<P::Message>,
+    /// The senders that wait: those of the last so many messages, fetched or not.
+    senders: VecDeque<TellSender<P>>,
+}
+
+/// A sender waits. Set and cleared under the lock.
+const WAITS: usize = 1;
+/// The process was told to end, as one message was too many.
+const FAILED: usize = 2;
+/// One message.
+const ONE: usize = 4;
+
+impl<P: Protocol> Counted<P> {
+    pub(crate) fn new(limit: usize, when_full: WhenFull) -> Self {
+        Self {
+            limit: limit.min(usize::MAX / ONE / 2),
+            when_full,
+            word: AtomicUsize::new(0),
+            late: Mutex::new(Late {
+                messages: VecDeque::new(),
+                senders: VecDeque::new(),
+            }),
+        }
+    }
+
+    /// Counts one message more, unless there is no room.
+    fn reserve(&self) -> bool {
+        let more = |word| (word / ONE < self.limit).then_some(word + ONE);
+        // ORDERING: Relaxed, both: the count carries no data, the queue does. A loop and not an
+        // addition: a sender that overshoots for a moment would make another one see a full
+        // mailbox.
+        let reserved = self
+            .word
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        reserved.is_ok()
+    }
+
+    /// Counts a message beyond the limit, whose sender waits.
+    fn exceed(&self, late: &mut Late<P>, message: P::Message, tell: TellSender<P>) {
+        late.messages.push_back(message);
+        late.senders.push_back(tell);
+        // ORDERING: Relaxed, both: partners of the subtraction in `make_room`. See the type.
+        self.word.fetch_or(WAITS, Ordering::Relaxed);
+        self.word.fetch_add(ONE, Ordering::Relaxed);
+    }
+
+    /// The process is given so many messages.
+    fn make_room(&self, messages: usize) {
+        // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
+        let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
+        if before & WAITS != 0 {
+            self.tell(lock(&self.late));
+        }
+    }
+
+    /// Whether the process has not been told yet to end, as one message was too many.
+    fn is_first_failure(&self) -> bool {
+        // ORDERING: Relaxed: exactly one thread sets the bit; the end itself is ordered by what
+        // that one sends.
+        self.word.fetch_or(FAILED, Ordering::Relaxed) & FAILED == 0
+    }
+
+    /// Tells the senders whose messages the process has been given, or have room by now.
+    fn tell<'a>(&'a self, mut late: MutexGuard<'a, Late<P>>) {
+        loop {
+            // ORDERING: Relaxed: what this does not see of a step that makes room, that step finds
+            // the flag for. See the type.
+            let count = self.word.load(Ordering::Relaxed) / ONE;
+            if count >= self.limit + late.senders.len() {
+                return;
+            }
+            let sender = late.senders.pop_front();
+            if late.senders.is_empty() {
+                // ORDERING: Relaxed: under the lock, as it was set.
+                self.word.fetch_and(!WAITS, Ordering::Relaxed);
+            }
+            drop(late);
+            let Some(tell) = sender else {
+                return;
+            };
+            // What it tells is user code.
+            let _ = catch_panic(|| tell(Ok(())));
+            late = lock(&self.late);
+        }
+    }
+}
+
+impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
+        if self.reserve() {
+            return to.push(message);
+        }
+        // Of a process that has ended, nobody will ever empty the mailbox.
+        if to.is_over() {
+            return Err(to.gone(message));
+        }
+        let limit = self.limit;
+        match self.when_full {
+            WhenFull::DropNewest => {
+                to.handle().count_dropped(1);
+                drop_contained(message);
+                return Ok(());
+            }
+            WhenFull::End => {
+                if self.is_first_failure() {
+                    to.fail(Box::new(MailboxFull { limit }));
+                }
+            }
+            WhenFull::Refuse | WhenFull::DropOldest => {}
+        }
+        Err(to.refused(Undelivered::Full { limit }, message))
+    }
+
+    fn send_patiently(
+        &self,
+        to: &Door<'_, P>,
+        message: P::Message,
+        may_wait: bool,
+        tell: TellSender<P>,
+    ) {
+        if self.reserve() {
+            let sent = to.push(message);
+            let _ = catch_panic(|| tell(sent));
+            return;
+        }
+        let mut late = lock(&self.late);
+        // Under the lock, which `close` takes when the process is over.
+        if to.is_over() {
+            drop(late);
+            let _ = catch_panic(|| tell(Err(to.gone(message))));
+            return;
+        }
+        if !may_wait {
+            drop(late);
+            let limit = self.limit;
+            let _ = catch_panic(|| tell(Err(to.refused(Undelivered::Full { limit }, message))));
+            return;
+        }
+        self.exceed(&mut late, message, tell);
+        // Under the lock: announcements stand in the order of the messages.
+        to.announce();
+        self.tell(late);
+    }
+
+    fn delivered(&self, _: &Door<'_, P>, messages: usize) {
+        self.make_room(messages);
+    }
+
+    fn fetch(&self) -> VecDeque<P::Message> {
+        lock(&self.late).messages.pop_front().into_iter().collect()
+    }
+
+    /// Those that no worker has come to go back to the senders that wait for them.
+    fn close(&self, to: &Door<'_, P>) {
+        let mut late = lock(&self.late);
+        let mut messages = mem::take(&mut late.messages);
+        let mut senders = mem::take(&mut late.senders);
+        drop(late);
+        let fetched = senders.len().saturating_sub(messages.len());
+        for tell in senders.drain(..fetched) {
+            let _ = catch_panic(|| tell(Ok(())));
+        }
+        let told = messages.len() - senders.len();
+        messages.drain(..told).for_each(drop_contained);
+        for (tell, message) in iter::zip(senders, messages) {
+            let _ = catch_panic(|| tell(Err(to.gone(message))));
+        }
+    }
+
+    fn undelivered(&self) -> usize {
+        // ORDERING: Relaxed: a figure for people.
+        self.word.load(Ordering::Relaxed) / ONE
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use filch_scheduler::{MailboxPolicy, Protocol};
+    use filch_sync::lock;
+
+    use super::{Counted, ONE, WhenFull};
+
+    enum Numbers {}
+
+    impl Protocol for Numbers {
+        type Input = ();
+        type Message = u64;
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    fn counted(limit: usize) -> Counted<Numbers> {
+        Counted::new(limit, WhenFull::Refuse)
+    }
+
+    #[test]
+    fn a_delivered_message_makes_room() {
+        let mailbox = counted(2);
+        for _ in 0..3 {
+            assert_eq!([(); 3].map(|()| mailbox.reserve()), [true, true, false]);
+            mailbox.make_room(2);
+            assert_eq!(mailbox.undelivered(), 0);
+        }
+    }
+
+    /// The highest that there is.
+    #[test]
+    fn no_limit_is_too_high() {
+        for limit in [usize::MAX / ONE, usize::MAX] {
+            let mailbox = counted(limit);
+            // ORDERING: Relaxed: one thread.
+            mailbox
+                .word
+                .store((mailbox.limit - 1) * ONE, Ordering::Relaxed);
+            assert_eq!([mailbox.reserve(), mailbox.reserve()], [true, false]);
+        }
+    }
+
+    #[test]
+    fn one_sender_ends_the_process() {
+        let mailbox = counted(0);
+        assert!(mailbox.is_first_failure());
+        assert!(!mailbox.is_first_failure());
+        assert!(!mailbox.reserve());
+    }
+
+    #[test]
+    fn what_exceeds_the_limit_is_counted_until_it_is_delivered() {
+        let (mailbox, told) = (counted(1), Arc::new(AtomicUsize::new(0)));
+        assert!(mailbox.reserve());
+        for number in 0..2 {
+            let told = Arc::clone(&told);
+            let tell = Box::new(move |sent: Result<(), _>| {
+                assert!(sent.is_ok());
+                // ORDERING: Relaxed, here and below: one thread.
+                told.fetch_add(1, Ordering::Relaxed);
+            });
+            mailbox.exceed(&mut lock(&mailbox.late), number, tell);
+        }
+        let told = || told.load(Ordering::Relaxed);
+        assert_eq!((mailbox.undelivered(), told()), (3, 0));
+        assert_eq!((mailbox.fetch(), mailbox.fetch()), ([0].into(), [1].into()));
+        mailbox.make_room(1);
+        assert_eq!(
+            (told(), mailbox.reserve()),
+            (1, false),
+            "the first has room"
+        );
+        mailbox.make_room(1);
+        assert_eq!((told(), mailbox.reserve()), (2, false));
+        mailbox.make_room(1);
+        assert!(mailbox.reserve());
+    }
+}

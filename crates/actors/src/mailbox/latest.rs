@@ -1,0 +1,147 @@
+//! Mailboxes that keep the latest messages.
+//!
+//! The queue of a process has one consumer, which the sender of one message too many is not: it
+//! could not take the oldest out. So these messages lie apart, behind a lock, and the process is
+//! told while there are any: a worker that comes to that takes them all.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError};
+use filch_sync::panic::{drop_all_contained, drop_contained};
+use filch_sync::{Mutex, lock};
+
+/// The latest messages of one process, which no worker has taken yet.
+pub(crate) struct Latest<P: Protocol> {
+    most: usize,
+    messages: Mutex<VecDeque<P::Message>>,
+}
+
+/// A message was kept.
+struct Kept {
+    /// There was none before it, so the process must be told.
+    is_first: bool,
+    /// The oldest went for it.
+    has_dropped: bool,
+}
+
+impl<P: Protocol> Latest<P> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most,
+            messages: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    /// Keeps the message, in place of the oldest if there are too many.
+    ///
+    /// # Errors
+    /// The message, if the process `is_over`: that is asked under the lock, which
+    /// [`close`](MailboxPolicy::close) takes.
+    fn keep(
+        &self,
+        message: P::Message,
+        is_over: impl FnOnce() -> bool,
+    ) -> Result<Kept, P::Message> {
+        let mut messages = lock(&self.messages);
+        if is_over() {
+            return Err(message);
+        }
+        let was_empty = messages.is_empty();
+        messages.push_back(message);
+        let dropped = match messages.len() > self.most {
+            true => messages.pop_front(),
+            false => None,
+        };
+        let kept = Kept {
+            is_first: was_empty && !messages.is_empty(),
+            has_dropped: dropped.is_some(),
+        };
+        drop(messages);
+        drop_contained(dropped);
+        Ok(kept)
+    }
+
+    /// How many are kept.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+}
+
+impl<P: Protocol> MailboxPolicy<P> for Latest<P> {
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>> {
+        let kept = self.keep(message, || to.is_over());
+        let kept = kept.map_err(|message| to.gone(message))?;
+        if kept.has_dropped {
+            to.handle().count_dropped(1);
+        }
+        if kept.is_first {
+            to.announce();
+        }
+        Ok(())
+    }
+
+    fn delivered(&self, _: &Door<'_, P>, _: usize) {}
+
+    fn fetch(&self) -> VecDeque<P::Message> {
+        mem::take(&mut lock(&self.messages))
+    }
+
+    fn close(&self, _: &Door<'_, P>) {
+        let left = mem::take(&mut *lock(&self.messages));
+        drop_all_contained(left);
+    }
+
+    fn undelivered(&self) -> usize {
+        lock(&self.messages).len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filch_scheduler::{MailboxPolicy, Protocol};
+
+    use super::{Kept, Latest};
+
+    enum Numbers {}
+
+    impl Protocol for Numbers {
+        type Input = ();
+        type Message = u64;
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    #[test]
+    fn the_latest_are_kept_and_the_first_is_told() {
+        let latest = Latest::<Numbers>::new(2);
+        let mut kept = Vec::new();
+        for number in 0..4 {
+            let Kept {
+                is_first,
+                has_dropped,
+            } = latest.keep(number, || false).ok().unwrap();
+            kept.push((is_first, has_dropped));
+        }
+        assert_eq!(
+            kept,
+            [(true, false), (false, false), (false, true), (false, true)]
+        );
+        assert_eq!(latest.undelivered(), 2);
+        assert_eq!(latest.fetch(), [2, 3]);
+        assert_eq!(latest.keep(4, || true).err(), Some(4));
+        assert!(latest.keep(5, || false).ok().unwrap().is_first);
+    }
+
+    #[test]
+    fn where_none_may_be_kept_none_is_told() {
+        let latest = Latest::<Numbers>::new(0);
+        for number in 0..2 {
+            let kept = latest.keep(number, || false).ok().unwrap();
+            assert!(!kept.is_first && kept.has_dropped);
+        }
+        assert!(latest.fetch().is_empty());
+    }
+}

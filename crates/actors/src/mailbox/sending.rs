@@ -1,0 +1,170 @@
+//! Messages whose senders wait for room.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{self, Poll};
+use std::time::{Duration, Instant};
+
+use filch_parker::poll_until;
+use filch_promise::{Answer, promise};
+use filch_scheduler::{CalledFromInside, Context, Handle, Pid, Protocol, SendError, StepOutput};
+
+/// See [`StepOutputExt::send_when_room`](crate::StepOutputExt::send_when_room).
+pub(crate) fn send_in_step<P: Protocol>(
+    out: &mut StepOutput<P>,
+    context: &Context<'_, P>,
+    tag: u64,
+    to: Pid,
+    message: P::Message,
+    reply: impl FnOnce(Result<(), SendError<P>>) -> Result<P::Reply, P::Error> + Send + 'static,
+) {
+    let command = out.open_command(context, tag);
+    // It would wait for itself.
+    let may_wait = to != context.pid();
+    if may_wait {
+        command.note_call(to, false);
+    }
+    let tell = Box::new(|sent| command.answer_by(|| reply(sent)));
+    context.handle().send_patiently(to, message, may_wait, tell);
+}
+
+/// What becomes of a message that may have to wait; from
+/// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
+#[must_use = "the message is on its way, and may come back"]
+pub struct Sending<P: Protocol> {
+    sent: Answer<(), SendError<P>>,
+    scheduler: Handle<P>,
+}
+
+impl<P: Protocol> Sending<P> {
+    /// See [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
+    pub(crate) fn begin(scheduler: &Handle<P>, to: Pid, message: P::Message) -> Self {
+        let (resolver, sent) = promise();
+        scheduler.send_patiently(to, message, true, Box::new(|sent| resolver.resolve(sent)));
+        Self {
+            sent: sent.into(),
+            scheduler: scheduler.clone(),
+        }
+    }
+
+    /// Waits until it is known what becomes of the message. Blocking: for threads outside.
+    ///
+    /// ```
+    /// # use filch_actors::prelude::*;
+    /// # use filch_scheduler::{Event, Protocol, Scheduler};
+    /// # enum Numbers {}
+    /// # impl Protocol for Numbers {
+    /// #     type Input = (); type Message = u64; type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # let scheduler = Scheduler::<Numbers>::builder().workers(2).build()?;
+    /// let adder = scheduler
+    ///     .submission_with(|mut inbox| async move {
+    ///         let mut sum = 0;
+    ///         while let Event::Message(number) = inbox.next().await {
+    ///             sum += number;
+    ///         }
+    ///         sum
+    ///     })
+    ///     .mailbox(3)
+    ///     .spawn()?;
+    /// // This thread is not faster than the adder, and none of its numbers is refused.
+    /// for number in 1..=100 {
+    ///     scheduler.send_when_room(adder.pid(), number).wait()?;
+    /// }
+    /// scheduler.cancel(adder.pid(), "these were all")?;
+    /// assert_eq!(adder.join()?, 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SendingError::Send`], with the message, if it was not delivered;
+    /// [`SendingError::CalledFromInside`], with this, on a worker of the same scheduler when that
+    /// is not known yet. Neither the end of the process nor that of the scheduler leaves the thread
+    /// waiting.
+    ///
+    /// # Panics
+    /// If it was polled to its end before.
+    pub fn wait(self) -> Result<(), SendingError<P>> {
+        self.wait_until(None)
+    }
+
+    /// As [`wait`](Self::wait), for at most that long.
+    ///
+    /// # Errors
+    /// [`SendingError::NotYet`], with this, if it was not known by then: the message goes on
+    /// waiting in its place. Else as [`wait`](Self::wait).
+    ///
+    /// # Panics
+    /// As [`wait`](Self::wait).
+    pub fn wait_timeout(self, timeout: Duration) -> Result<(), SendingError<P>> {
+        // A deadline that the clock cannot express never comes.
+        self.wait_until(Instant::now().checked_add(timeout))
+    }
+
+    fn wait_until(mut self, deadline: Option<Instant>) -> Result<(), SendingError<P>> {
+        let is_inside = self.scheduler.is_worker();
+        if is_inside && !self.sent.is_ready() {
+            return Err(SendingError::CalledFromInside(self));
+        }
+        match poll_until(deadline, &mut self.sent) {
+            Some(sent) => sent.map_err(SendingError::Send),
+            None => Err(SendingError::NotYet(self)),
+        }
+    }
+}
+
+impl<P: Protocol> Future for Sending<P> {
+    type Output = Result<(), SendError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.sent).poll(context)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Sending<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending")
+            .field("ready", &self.sent.is_ready())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a thread that [waited](Sending::wait) does not say that a message was sent.
+#[non_exhaustive]
+pub enum SendingError<P: Protocol> {
+    /// The message was not delivered, and comes back.
+    Send(SendError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(Sending<P>),
+    /// It is not known, and the call was not to wait any longer.
+    NotYet(Sending<P>),
+}
+
+impl<P: Protocol> fmt::Display for SendingError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("there has been no room for the message yet"),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for SendingError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SendingError({self})")
+    }
+}
+
+impl<P: Protocol> std::error::Error for SendingError<P> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Send(error) => Some(error),
+            _ => None,
+        }
+    }
+}

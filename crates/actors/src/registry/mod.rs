@@ -1,0 +1,4 @@
+//! Names and groups.
+
+pub(crate) mod groups;
+pub(crate) mod names;

@@ -1,0 +1,85 @@
+//! Which processes wait for each other, of those that stand still.
+
+use std::fmt;
+
+use filch_scheduler::{Activity, Pid, ProcessInfo, Standstill};
+
+use crate::report::wait_graph::WaitGraph;
+
+/// The processes of a [`Standstill`] that wait for each other. Its `Display` is the standstill's
+/// report, and these behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct Rings<'a>(&'a Standstill);
+
+impl<'a> Rings<'a> {
+    /// Of that standstill.
+    pub fn of(standstill: &'a Standstill) -> Self {
+        Self(standstill)
+    }
+
+    /// The futures that nothing will wake, whatever the [verdict](Standstill::verdict) says of the
+    /// others: nothing elsewhere has a waker of theirs, and the processes that they await, if they
+    /// await any, are futures in the same case.
+    pub fn stuck(&self) -> Vec<Pid> {
+        let graph = graph(self.0);
+        let processes = self.0.processes.iter().enumerate();
+        let stuck = processes.filter(|&(at, _)| graph.is_stuck(at));
+        stuck.map(|(_, process)| process.pid).collect()
+    }
+
+    /// Futures that wait only for each other, in rings: each awaits the next one, and the last one
+    /// the first. All are [stuck](Self::stuck). Each stuck future is in one of these rings, or
+    /// awaits one that leads to it, or waits in the end for a future that nothing wakes.
+    pub fn rings(&self) -> Vec<Vec<Pid>> {
+        pids(self.0, graph(self.0).rings())
+    }
+
+    /// Rings of processes of which each waits for the next one, and the last one for the first, if
+    /// one of them waits for the answer to a call: for answers alone, or, as a future, for the end
+    /// of others. Only of processes that a [journal](ProcessInfo::details) is kept of.
+    ///
+    /// If no process of a ring has passed on the caller that it is to answer, to a thread or to a
+    /// process that is in no ring, they wait for ever. That cannot be seen: so neither the
+    /// [verdict](Standstill::verdict) nor [`stuck`](Self::stuck) says so.
+    pub fn call_rings(&self) -> Vec<Vec<Pid>> {
+        let graph = WaitGraph::with_calls(&self.0.processes, &self.0.futures);
+        let mut rings = graph.rings();
+        let calls = |process: &ProcessInfo| process.activity != Activity::Pending;
+        rings.retain(|ring| ring.iter().any(|&at| calls(&self.0.processes[at])));
+        pids(self.0, rings)
+    }
+}
+
+fn graph(standstill: &Standstill) -> WaitGraph {
+    WaitGraph::of_futures(&standstill.processes, &standstill.futures)
+}
+
+fn pids(standstill: &Standstill, rings: Vec<Vec<usize>>) -> Vec<Vec<Pid>> {
+    let pid = |at: usize| standstill.processes[at].pid;
+    let pids = |ring: Vec<usize>| ring.into_iter().map(pid).collect();
+    rings.into_iter().map(pids).collect()
+}
+
+impl fmt::Display for Rings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)?;
+        for ring in self.rings() {
+            let way = list(&ring, " awaits ");
+            write!(f, "\nin a ring, for ever: {way} awaits {}", ring[0])?;
+        }
+        for ring in self.call_rings() {
+            f.write_str("\nin a ring, unless one has passed its caller on: ")?;
+            for &pid in &ring {
+                let is_future = self.0.futures.iter().any(|future| future.pid == pid);
+                write!(f, "{pid} {} ", if is_future { "awaits" } else { "calls" })?;
+            }
+            write!(f, "{}", ring[0])?;
+        }
+        Ok(())
+    }
+}
+
+fn list(pids: &[Pid], between: &str) -> String {
+    let names: Vec<_> = pids.iter().map(Pid::to_string).collect();
+    names.join(between)
+}

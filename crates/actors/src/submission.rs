@@ -1,0 +1,79 @@
+//! What this crate adds to the options of a process that is about to be submitted.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use filch_scheduler::{Protocol, Submission};
+
+use crate::future::async_fn;
+use crate::future::async_fn::{Function, SpawnError};
+use crate::future::join_handle::JoinHandle;
+use crate::mailbox::counted::Counted;
+use crate::mailbox::latest::Latest;
+use crate::mailbox::when_full::WhenFull;
+use crate::registry;
+use crate::timers::{DeadlinePassed, Timers};
+
+/// What this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit, and async
+/// functions.
+pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
+    /// How many messages it may have been sent that no step has been given yet: one more is refused
+    /// with [`Undelivered::Full`](filch_scheduler::Undelivered::Full), exactly. Other events are
+    /// always accepted. Default: no limit. It costs senders a pin and a contended RMW more.
+    fn mailbox(self, messages: usize) -> Submission<'a, P, S> {
+        self.mailbox_with(messages, WhenFull::Refuse)
+    }
+
+    /// Gives it that name, before its `init` runs: see
+    /// [`HandleExt::register`](crate::HandleExt::register). If a live process has it, the
+    /// submission is refused.
+    fn name(self, name: &'a str) -> Submission<'a, P, S> {
+        let condition = move |scheduler: &_, pid| {
+            registry::names::register(scheduler, name, pid).map_err(Into::into)
+        };
+        self.into().condition(condition)
+    }
+
+    /// It is terminated at the deadline, if it has not ended by then. If that has passed, the
+    /// submission is refused.
+    fn deadline(self, at: Instant, timers: &'a Timers) -> Submission<'a, P, S> {
+        self.into().condition(move |scheduler, pid| {
+            if timers.now() >= at {
+                return Err(DeadlinePassed.into());
+            }
+            timers.terminate_at(at, scheduler, pid);
+            Ok(())
+        })
+    }
+
+    /// How many messages it may have been sent that no step has been given yet, and what becomes of
+    /// one more.
+    fn mailbox_with(self, messages: usize, when_full: WhenFull) -> Submission<'a, P, S> {
+        match when_full {
+            WhenFull::DropOldest => self.into().mailbox_policy(Arc::new(Latest::new(messages))),
+            _ => self
+                .into()
+                .mailbox_policy(Arc::new(Counted::new(messages, when_full))),
+        }
+    }
+
+    /// Submits an async function that was
+    /// [prepared](crate::HandleExt::submission_with). See
+    /// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
+    ///
+    /// # Errors
+    /// As [`HandleExt::spawn_with`](crate::HandleExt::spawn_with); and
+    /// [`NotAdmitted::Condition`](filch_scheduler::NotAdmitted::Condition) if the name is taken, or
+    /// the deadline has passed.
+    ///
+    /// # Panics
+    /// As [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
+    fn spawn(self) -> Result<JoinHandle<P, S::Output>, SpawnError<P, S::Function>>
+    where
+        S: Function<P>,
+    {
+        async_fn::spawn_with(self.into())
+    }
+}
+
+impl<'a, P: Protocol, S> SubmissionExt<'a, P, S> for Submission<'a, P, S> {}

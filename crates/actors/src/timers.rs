@@ -1,0 +1,320 @@
+//! Time for processes: commands that complete later, deadlines, messages at intervals, and futures
+//! that sleep.
+//!
+//! These are the timers of [`filch_timers`], which says how they work and what they cost, and what
+//! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
+//! command handler, which delegates to it: see the example `deadlines` of this crate.
+//!
+//! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the timers that are pending:
+//! those that are set here for a process, sleeps of futures, and calls that are set for nobody on
+//! timers that have served the scheduler.
+//!
+//! A pending completion keeps the place of its process in the table, even if that one ends before.
+//! That of a sleep does not stay: later sleeps, and messages for later,
+//! [sweep it out](filch_timers::Timers::call_at_while), and messages for the dead with it, and drop
+//! these on the thread that sets them. A timer that is
+//! [cancelled](filch_timers::Timers::cancel) or [shut down](filch_timers::Timers::shutdown) before
+//! it fires drops its completion, so that the process hears
+//! [`CommandError::Abandoned`](filch_scheduler::CommandError::Abandoned).
+
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Poll, ready};
+use std::time::{Duration, Instant};
+use std::{fmt, io, ops};
+
+#[doc(hidden)]
+pub use filch_timers::after;
+pub use filch_timers::{
+    Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
+    ZeroPeriod,
+};
+
+use filch_sync::panic::drop_contained;
+
+use filch_scheduler::{
+    Completion, Handle, NoSuchProcess, Pid, Protocol, Undelivered, is_own_thread,
+};
+
+/// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
+///
+/// Clones share the timers and their thread; when the last one is dropped, that is a
+/// [`shutdown`](filch_timers::Timers::shutdown). On one of filch's own threads it does not wait for
+/// what fires just then: see [`Scheduler::shutdown`](filch_scheduler::Scheduler::shutdown).
+#[derive(Clone)]
+pub struct Timers {
+    timers: filch_timers::Timers,
+}
+
+impl Timers {
+    /// Timers on the system's clock, with their thread.
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    pub fn new() -> io::Result<Self> {
+        Self::with_clock(SystemClock)
+    }
+
+    /// Timers on another clock, with a thread if that one ticks [by itself](Ticks::ByItself).
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    pub fn with_clock(clock: impl Clock) -> io::Result<Self> {
+        let timers = filch_timers::Builder::new()
+            .clock(clock)
+            .detach_if(is_own_thread);
+        let timers = timers.build()?;
+        Ok(Self { timers })
+    }
+
+    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once,
+    /// on the thread that fires timers; on a clock that is moved by hand, when that happens next.
+    pub fn complete_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        completion: Completion<P>,
+        reply: P::Reply,
+    ) -> TimerKey {
+        let timers = self.on_behalf_of(completion.handle().number());
+        timers.call_at_while(deadline, completion, Completion::is_wanted, |completion| {
+            completion.complete(reply);
+        })
+    }
+
+    /// [`complete_at`](Self::complete_at), that long from now.
+    pub fn complete_after<P: Protocol>(
+        &self,
+        delay: Duration,
+        completion: Completion<P>,
+        reply: P::Reply,
+    ) -> TimerKey {
+        self.complete_at(self.after(delay), completion, reply)
+    }
+
+    /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
+    pub fn deadline<P: Protocol>(
+        &self,
+        deadline: Instant,
+        completion: Completion<P>,
+        error: P::Error,
+    ) -> Bounded<P> {
+        let pid = completion.pid();
+        let fail = |completion: Completion<P>| completion.fail(error);
+        let timers = self.on_behalf_of(completion.handle().number());
+        let completion = timers.bound(deadline, completion, fail);
+        Bounded { pid, completion }
+    }
+
+    /// Awaits `future`, for at most that long. It is dropped with the result, if its time is over.
+    ///
+    /// # Errors
+    /// [`TimeoutError`].
+    pub async fn timeout<F: Future>(
+        &self,
+        limit: Duration,
+        future: F,
+    ) -> Result<F::Output, TimeoutError> {
+        let (mut future, mut sleep) = (pin!(future), pin!(self.sleep(limit)));
+        poll_fn(|context| {
+            if let Poll::Ready(output) = future.as_mut().poll(context) {
+                return Poll::Ready(Ok(output));
+            }
+            let over = ready!(sleep.as_mut().poll(context));
+            Poll::Ready(Err(match over {
+                Ok(()) => TimeoutError::Elapsed,
+                Err(TimersClosed) => TimeoutError::TimersClosed,
+            }))
+        })
+        .await
+    }
+
+    /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the
+    /// `deadline` if it has not ended by then. The process is told of both. The timer goes with the
+    /// process.
+    ///
+    /// # Errors
+    /// [`NoSuchProcess`] if it has ended already, or never was.
+    pub fn end_by<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        pid: Pid,
+        reason: &str,
+    ) -> Result<(), NoSuchProcess> {
+        scheduler.cancel_by(pid, reason, deadline)?;
+        self.terminate_at(deadline, scheduler, pid);
+        Ok(())
+    }
+
+    /// Sends `message` to the process `to` when the `deadline` has come. If it is
+    /// [refused](filch_scheduler::Undelivered) then, the message is dropped.
+    pub fn send_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        to: Pid,
+        message: P::Message,
+    ) -> TimerKey {
+        let timers = self.on_behalf_of(scheduler.number());
+        timers.call_at_while(
+            deadline,
+            scheduler.clone(),
+            move |scheduler| scheduler.takes_messages(to),
+            move |scheduler| {
+                if let Err(refused) = scheduler.send(to, message) {
+                    drop_contained(refused);
+                }
+            },
+        )
+    }
+
+    /// Sends the process `to` a message each `period`, for the first time after one period, until
+    /// the timer is cancelled, or the process has ended or is found to be a future; or, if it lives
+    /// on another node, the `scheduler` is shut down. Left out are turns that the machine slept
+    /// through, and those for which its [mailbox](crate::SubmissionExt::mailbox) has no room, or
+    /// its node no route for now.
+    ///
+    /// # Errors
+    /// [`ZeroPeriod`], if that is what the period is.
+    pub fn interval<P: Protocol>(
+        &self,
+        period: Duration,
+        scheduler: &Handle<P>,
+        to: Pid,
+        mut message: impl FnMut() -> P::Message + Send + 'static,
+    ) -> Result<TimerKey, ZeroPeriod> {
+        let scheduler = scheduler.clone();
+        let timers = self.on_behalf_of(scheduler.number());
+        timers.call_every(period, move || match scheduler.send(to, message()) {
+            Ok(()) => true,
+            Err(refused) => {
+                let over = match refused.reason {
+                    Undelivered::NoSuchProcess | Undelivered::Future => true,
+                    Undelivered::NoRoute => scheduler.is_cut_off(),
+                    _ => false,
+                };
+                drop_contained(refused);
+                !over
+            }
+        })
+    }
+}
+
+impl Timers {
+    /// Terminates the process at that time, if it lives then.
+    pub(crate) fn terminate_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        pid: Pid,
+    ) {
+        let timers = self.on_behalf_of(scheduler.number());
+        let terminated = scheduler.clone();
+        let key = timers.call_at(deadline, move || {
+            let _ = terminated.terminate(pid);
+        });
+        let _ = scheduler.at_end(pid, move |_| {
+            timers.cancel(key);
+        });
+    }
+}
+
+/// The deadline of a process that was to be submitted has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadlinePassed;
+
+impl fmt::Display for DeadlinePassed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the deadline of the process has passed")
+    }
+}
+
+impl Error for DeadlinePassed {}
+
+impl ops::Deref for Timers {
+    type Target = filch_timers::Timers;
+
+    fn deref(&self) -> &filch_timers::Timers {
+        &self.timers
+    }
+}
+
+impl fmt::Debug for Timers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.timers.fmt(f)
+    }
+}
+
+/// Why a future that is awaited [with a limit](Timers::timeout) has no output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutError {
+    /// Its time is over.
+    Elapsed,
+    /// The timers were shut down before: nobody would have known when it is.
+    TimersClosed,
+}
+
+impl fmt::Display for TimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elapsed => f.write_str("the time for it is over"),
+            Self::TimersClosed => TimersClosed.fmt(f),
+        }
+    }
+}
+
+impl Error for TimeoutError {}
+
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process
+/// hears of the first of the two only.
+#[must_use = "dropping it completes the command with an error"]
+pub struct Bounded<P: Protocol> {
+    pid: Pid,
+    completion: filch_timers::Bounded<Completion<P>>,
+}
+
+impl<P: Protocol> Bounded<P> {
+    /// The process that yielded the command.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The command is done, in time.
+    ///
+    /// # Errors
+    /// The reply, if the deadline came first, or the timers were shut down.
+    pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.complete(reply);
+                Ok(())
+            }
+            None => Err(reply),
+        }
+    }
+
+    /// The command failed, in time.
+    ///
+    /// # Errors
+    /// The error, if the deadline came first, or the timers were shut down.
+    pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.fail(error);
+                Ok(())
+            }
+            None => Err(error),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Bounded<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bounded")
+            .field("pid", &self.pid)
+            .field("completion", &self.completion)
+            .finish()
+    }
+}

@@ -1,0 +1,251 @@
+//! Calls that fail: whatever becomes of the process or of the message, the caller hears of it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use filch_actors::CallError;
+use filch_actors::prelude::*;
+use filch_scheduler::{Scheduler, StepOutput, Undelivered};
+
+use crate::calls::{Calls, builder, call, called, echo, scheduler, start};
+
+/// What a step does with its caller, and how it ends.
+#[derive(Clone, Copy)]
+enum End {
+    Fails,
+    Panics,
+    Done,
+    Idle,
+}
+
+/// A failure: an answer is lost with the step that gave it, or a caller whom nobody answers waits
+/// for ever.
+#[test]
+fn however_the_step_ends() {
+    for may_visit in [false, true] {
+        for answers in [false, true] {
+            for end in [End::Fails, End::Panics, End::Done, End::Idle] {
+                let scheduler = builder(2).guests(may_visit).build().unwrap();
+                let process = called(move |_, (number, caller), out| {
+                    if answers {
+                        out.answer(caller, number);
+                    } else if matches!(end, End::Idle) {
+                        drop(caller);
+                    } else {
+                        // The panic, or the end of the step, drops it.
+                        let _caller = caller;
+                    }
+                    match end {
+                        End::Fails => return Err("it does not want to".to_owned()),
+                        End::Panics => panic!("the step's message"),
+                        End::Done => out.done(()),
+                        End::Idle => {}
+                    }
+                    Ok(())
+                });
+                let pid = start(&scheduler, process);
+                match call(&scheduler, pid, 4) {
+                    Ok(answer) => assert!(answers && answer == 4),
+                    Err(CallError::Abandoned) => assert!(!answers),
+                    Err(error) => panic!("{error}"),
+                }
+                // The answer comes behind the end.
+                let lives = matches!(end, End::Idle);
+                assert!(!answers || scheduler.live() == usize::from(lives));
+            }
+        }
+    }
+}
+
+/// What the process keeps goes with it, and so does what it has not read. A failure: a caller
+/// waits for a process that is over.
+#[test]
+fn a_process_that_ends_fails_the_calls_that_it_keeps() {
+    let scheduler = builder(1).guests(false).build().unwrap();
+    let (gate, is_open) = mpsc::channel::<()>();
+    let (told, kept) = mpsc::channel();
+    let mut keeps = Vec::new();
+    let process = called(move |_, (_, caller), _| {
+        keeps.push(caller);
+        told.send(()).unwrap();
+        if keeps.len() == 2 {
+            is_open.recv().unwrap();
+            return Err("it keeps two".to_owned());
+        }
+        Ok(())
+    });
+    let submission = scheduler.submission(process, "run", ()).mailbox(3);
+    let pid = submission.submit().unwrap().pid();
+    thread::scope(|scope| {
+        let callers = [1, 2, 3].map(|number| {
+            let scheduler = &scheduler;
+            let caller = scope.spawn(move || call(scheduler, pid, number));
+            if number < 3 {
+                kept.recv().unwrap();
+            }
+            caller
+        });
+        while scheduler.info(pid).unwrap().undelivered != Some(1) {
+            thread::yield_now();
+        }
+        gate.send(()).unwrap();
+        for caller in callers {
+            let missing = caller.join().unwrap().unwrap_err();
+            assert!(matches!(missing, CallError::Abandoned), "{missing}");
+        }
+    });
+}
+
+#[test]
+fn what_is_not_delivered_comes_back() {
+    let scheduler = scheduler(2);
+    let (process, _on) = echo();
+    let pid = start(&scheduler, process);
+    scheduler.terminate(pid).unwrap();
+    while scheduler.live() > 0 {
+        thread::yield_now();
+    }
+    let reason = |error: CallError<Calls>| match error {
+        CallError::Send(error) => (error.to, error.reason, error.message.0),
+        error => panic!("{error}"),
+    };
+    let gone = call(&scheduler, pid, 1).unwrap_err();
+    assert_eq!(reason(gone), (pid, Undelivered::NoSuchProcess, 1));
+    let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+    let refused = call(&scheduler, future.pid(), 2).unwrap_err();
+    assert_eq!(reason(refused), (future.pid(), Undelivered::Future, 2));
+    future.abort();
+}
+
+/// A failure: more messages than there is room for, or a caller that waits for a message which was
+/// not taken.
+#[test]
+fn a_full_mailbox() {
+    let scheduler = scheduler(1);
+    let (gate, is_open) = mpsc::channel::<()>();
+    let (told, begun) = mpsc::channel();
+    let process = called(move |_, (number, caller), out| {
+        told.send(()).unwrap();
+        is_open.recv().unwrap();
+        out.answer(caller, number);
+        Ok(())
+    });
+    let submission = scheduler.submission(process, "run", ()).mailbox(1);
+    let pid = submission.submit().unwrap().pid();
+    thread::scope(|scope| {
+        let first = scope.spawn(|| call(&scheduler, pid, 1));
+        begun.recv().unwrap();
+        let second = scheduler.call_timeout(pid, Duration::ZERO, |caller| (2, caller));
+        assert!(matches!(second, Err(CallError::NotYet)));
+        let third = call(&scheduler, pid, 3);
+        let Err(CallError::Send(full)) = third else {
+            panic!("{third:?}");
+        };
+        assert_eq!(full.reason, Undelivered::Full { limit: 1 });
+        assert_eq!(full.message.0, 3);
+        gate.send(()).unwrap();
+        gate.send(()).unwrap();
+        assert_eq!(first.join().unwrap().unwrap(), 1);
+    });
+}
+
+/// A failure: a deadlock, as the step waits for itself.
+#[test]
+fn from_inside() {
+    let scheduler = scheduler(2);
+    let process = called(move |context, (number, caller), out| {
+        let inside = context
+            .handle()
+            .call(context.pid(), |caller| (number + 1, caller));
+        match inside {
+            Err(CallError::CalledFromInside((number, _))) => out.answer(caller, number),
+            other => panic!("{other:?}"),
+        }
+        Ok(())
+    });
+    let pid = start(&scheduler, process);
+    assert_eq!(call(&scheduler, pid, 6).unwrap(), 7);
+    let timed = scheduler.call_timeout(pid, Duration::from_secs(3600), |caller| (7, caller));
+    assert_eq!(timed.unwrap(), 8);
+}
+
+/// Says when it is dropped, and panics then.
+struct Loud(Arc<AtomicUsize>);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        panic!("the answer's destructor");
+    }
+}
+
+/// The caller has gone when the answer comes. A failure: the answer is lost, or its destructor
+/// takes the worker along.
+#[test]
+fn an_answer_that_comes_too_late() {
+    let scheduler = Scheduler::builder().workers(1).build().unwrap();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let (gate, is_open) = mpsc::channel::<()>();
+    let process = called({
+        let dropped = Arc::clone(&dropped);
+        move |_, (_, caller), out: &mut StepOutput<Calls<Loud>>| {
+            is_open.recv().unwrap();
+            out.answer(caller, Loud(Arc::clone(&dropped)));
+            Ok(())
+        }
+    });
+    let pid = start(&scheduler, process);
+    for _ in 0..2 {
+        let late = scheduler.call_timeout(pid, Duration::ZERO, |caller| (0, caller));
+        assert!(matches!(late, Err(CallError::NotYet)));
+        gate.send(()).unwrap();
+    }
+    while dropped.load(Ordering::Relaxed) < 2 && scheduler.live() > 0 {
+        thread::yield_now();
+    }
+    let panicked = scheduler.stats().workers[0].processor.panicked;
+    assert_eq!((scheduler.live(), panicked), (1, 0));
+}
+
+/// A failure: the caller waits for a process that is not there any more.
+#[test]
+fn a_shutdown_while_a_caller_waits() {
+    for may_visit in [false, true] {
+        let scheduler = builder(2).guests(may_visit).build().unwrap();
+        let mut keeps = Vec::new();
+        let (told, kept) = mpsc::channel();
+        let process = called(move |_, (_, caller), _| {
+            keeps.push(caller);
+            told.send(()).unwrap();
+            Ok(())
+        });
+        let pid = start(&scheduler, process);
+        let handle = scheduler.handle();
+        let caller = thread::spawn(move || call(&handle, pid, 0));
+        kept.recv().unwrap();
+        let report = scheduler.shutdown(Duration::MAX).unwrap();
+        assert!(report.is_clean());
+        assert!(matches!(caller.join().unwrap(), Err(CallError::Abandoned)));
+    }
+}
+
+/// The process keeps its caller, and the call was to wait for a moment. A failure: it takes the
+/// step, however long that lasts, or waits on.
+#[test]
+fn a_call_for_a_moment() {
+    let scheduler = scheduler(2);
+    let here = thread::current().id();
+    let mut keeps = Vec::new();
+    let process = called(move |_, (_, caller), _| {
+        assert_ne!(thread::current().id(), here);
+        keeps.push(caller);
+        Ok(())
+    });
+    let pid = start(&scheduler, process);
+    let late = scheduler.call_timeout(pid, Duration::from_millis(1), |caller| (0, caller));
+    assert!(matches!(late, Err(CallError::NotYet)));
+    // It has panicked, if it has taken the step here.
+    assert!(scheduler.info(pid).is_some());
+}

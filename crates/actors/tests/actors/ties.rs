@@ -1,0 +1,201 @@
+//! What a process has from its first moment: a name, watchers, links, a deadline.
+
+use std::sync::mpsc;
+
+use filch_actors::prelude::*;
+use filch_actors::{RegisterError, SpawnError};
+use filch_scheduler::{Event, ExitReason, JoinError, ProcessError, SubmitError};
+
+use crate::common::{scheduler, scripted, summing, waiting};
+use crate::timers::{SECOND, fake};
+
+#[test]
+fn it_has_its_name_in_its_first_step_and_until_it_ends() {
+    let scheduler = scheduler(2);
+    let process = scripted(|context, _, out| {
+        let named = context.handle().whereis("self");
+        out.done(u64::from(named == Some(context.pid())));
+        Ok(())
+    });
+    let process = scheduler.submission(process, "run", 0).name("self");
+    assert_eq!(process.submit().unwrap().join().unwrap(), 1);
+    assert_eq!(scheduler.whereis("self"), None);
+}
+
+#[test]
+fn a_name_that_is_taken_refuses_the_process_which_comes_back_unstarted() {
+    let scheduler = scheduler(2);
+    let first = scheduler.submission(waiting(), "run", 0).name("one");
+    let first = first.submit().unwrap();
+    // Its `init` would fail.
+    let second = scheduler.submission(summing(1), "fail", 7).name("one");
+    let Err(SubmitError::NotAdmitted(filch_scheduler::NotAdmitted::Condition(error), refused)) =
+        second.submit()
+    else {
+        panic!("two processes of one name");
+    };
+    let error = error.downcast_ref::<RegisterError>();
+    assert!(matches!(error, Some(RegisterError::Taken { holder, .. }) if *holder == first.pid()));
+    assert_eq!(refused.input, 7);
+    assert_eq!(scheduler.live(), 1);
+    // What came back is whole.
+    let again = scheduler.submission_boxed(refused.process.into_inner(), "run", 7);
+    let again = again.name("two").submit().unwrap();
+    scheduler.send(again.pid(), (0, 5)).unwrap();
+    assert_eq!(again.join().unwrap(), 5);
+    let third = scheduler
+        .submission_with(|_| async { 3 })
+        .name("one")
+        .spawn();
+    let Err(SpawnError::NotAdmitted(_, future)) = third else {
+        panic!("two processes of one name");
+    };
+    let third = scheduler
+        .submission_with(future.into_inner())
+        .name("two")
+        .spawn();
+    assert_eq!(third.unwrap().join().unwrap(), 3);
+}
+
+#[test]
+fn a_name_is_free_again_after_a_start_that_failed() {
+    let scheduler = scheduler(1);
+    for _ in 0..3 {
+        let failing = scheduler.submission(waiting(), "fail", 0).name("one");
+        assert!(matches!(failing.submit(), Err(SubmitError::Init(_))));
+        assert_eq!(scheduler.whereis("one"), None);
+    }
+    assert_eq!(scheduler.live(), 0);
+}
+
+/// Each is told, though the process may be over before `submit` has returned.
+#[test]
+fn all_who_watch_from_the_first_moment_are_told_how_it_ended() {
+    let scheduler = scheduler(2);
+    for _ in 0..1_000 {
+        let (tell, told) = mpsc::channel();
+        let watchers: Vec<_> = (0..2)
+            .map(|_| {
+                let tell = tell.clone();
+                let watcher = scripted(move |_, events, out| {
+                    for event in events {
+                        if let Event::Down(down) = event {
+                            tell.send((down.pid, down.reason.clone())).unwrap();
+                            out.done(0);
+                        }
+                    }
+                    Ok(())
+                });
+                scheduler.submit(watcher, "run", 0).unwrap()
+            })
+            .collect();
+        let brief = scripted(|_, _, _| Err("brief".to_owned()));
+        let brief = scheduler
+            .submission(brief, "run", 0)
+            .monitored_by(watchers[0].pid())
+            .monitored_by(watchers[1].pid())
+            .submit()
+            .unwrap();
+        for _ in 0..2 {
+            let (pid, reason) = told.recv().unwrap();
+            assert_eq!(pid, brief.pid());
+            assert!(
+                matches!(&reason, ExitReason::Failed(text) if &**text == "brief"),
+                "{reason}"
+            );
+        }
+        for watcher in watchers {
+            watcher.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_link_from_the_first_moment_works_both_ways() {
+    let scheduler = scheduler(2);
+    let parent = scheduler.submit(waiting(), "run", 0).unwrap();
+    let failing = scripted(|_, _, _| Err("oh".to_owned()));
+    let failing = scheduler.submission(failing, "run", 0);
+    let failing = failing.linked_to(parent.pid()).submit().unwrap();
+    assert!(failing.join().is_err());
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { .. })) = parent.try_join() else {
+        panic!("it ends with what it is linked to");
+    };
+    let parent = scheduler.submit(waiting(), "run", 0).unwrap();
+    let child = scheduler.submission(waiting(), "run", 0);
+    let child = child.linked_to(parent.pid()).submit().unwrap();
+    scheduler.terminate(parent.pid()).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { origin, .. })) = child.try_join() else {
+        panic!("it ends with what it is linked to");
+    };
+    assert_eq!(origin, parent.pid());
+}
+
+#[test]
+fn a_process_linked_to_one_that_has_ended_ends() {
+    let scheduler = scheduler(2);
+    let gone = scheduler.submit(summing(0), "run", 0).unwrap();
+    let pid = gone.pid();
+    gone.join().unwrap();
+    let orphan = scheduler.submission(waiting(), "run", 0).linked_to(pid);
+    let orphan = orphan.submit().unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    let Err(JoinError::Process(ProcessError::Linked { origin, reason })) = orphan.try_join() else {
+        panic!("nobody is left that it is linked to");
+    };
+    assert_eq!(origin, pid);
+    assert!(matches!(*reason, ExitReason::NoSuchProcess));
+}
+
+#[test]
+fn nobody_is_told_of_a_process_that_did_not_start() {
+    let scheduler = scheduler(2);
+    let watcher = scripted(|_, events, out| {
+        for event in events {
+            match event {
+                Event::Cancel(_) => out.done(0),
+                other => panic!("{other:?}"),
+            }
+        }
+        Ok(())
+    });
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    let failing = scheduler.submission(waiting(), "fail", 0);
+    let failing = failing.monitored_by(watcher.pid()).linked_to(watcher.pid());
+    assert!(failing.submit().is_err());
+    scheduler.cancel(watcher.pid(), "that is all").unwrap();
+    assert_eq!(watcher.join().unwrap(), 0);
+}
+
+#[test]
+fn a_deadline_that_has_passed_refuses_the_process() {
+    let (clock, timers) = fake();
+    let scheduler = scheduler(1);
+    let deadline = timers.now() + SECOND;
+    clock.advance(SECOND);
+    let late = scheduler.submission(summing(0), "run", 7);
+    match late.deadline(deadline, &timers).submit() {
+        Err(SubmitError::NotAdmitted(_, refused)) => assert_eq!(refused.input, 7),
+        other => panic!("{other:?}"),
+    }
+    let late = scheduler.submission_with(|_| async {});
+    let late = late.deadline(deadline, &timers).spawn();
+    assert!(matches!(late, Err(SpawnError::NotAdmitted(_, _))));
+    assert_eq!(scheduler.live(), 0);
+}
+
+#[test]
+fn one_that_has_not_ended_at_its_deadline_is_terminated() {
+    let (clock, timers) = fake();
+    let scheduler = scheduler(1);
+    let deadline = timers.now() + SECOND;
+    let slow = scheduler.submission(waiting(), "run", 0);
+    let slow = slow.deadline(deadline, &timers).submit().unwrap();
+    clock.advance(SECOND);
+    assert!(matches!(
+        slow.join(),
+        Err(JoinError::Process(ProcessError::Terminated))
+    ));
+}

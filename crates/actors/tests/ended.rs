@@ -1,0 +1,71 @@
+//! What stays of processes that have ended, counted. One test, as the counter is the program's.
+
+#[path = "../../scheduler/tests/counting/mod.rs"]
+mod counting;
+
+use std::sync::atomic::Ordering;
+
+use filch_scheduler::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
+
+use counting::{BYTES, Words};
+
+/// Takes its messages, and ends with the last of them.
+struct Reader(u64);
+
+impl Process<Words> for Reader {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        events: Events<'_, Words>,
+        out: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Message(number) = event
+                && number == self.0
+            {
+                out.done(number);
+            }
+        }
+        Ok(())
+    }
+}
+
+const PROCESSES: usize = 30_000;
+
+/// What two workers and the table's last page may take besides; and the two lanes of the global
+/// queue, each of which keeps the blocks that it once needed: more on a busy machine, where the
+/// workers come late. Half of what one block of its queue would be for each process.
+const FIXED: i64 = 1024 * 1024;
+
+#[test]
+fn an_ended_process_keeps_its_slot_alone() {
+    let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
+    let before = BYTES.load(Ordering::Relaxed);
+    // Several times, so that slots and what they keep are used again.
+    for messages in [1, 10, 40, 40, 2] {
+        let submit = || scheduler.submit(Reader(messages), "run", ()).unwrap();
+        let processes: Vec<_> = (0..PROCESSES).map(|_| submit()).collect();
+        // Round by round, so that the processes read while others are sent to.
+        for number in 1..=messages {
+            for process in &processes {
+                scheduler.send(process.pid(), number).unwrap();
+            }
+        }
+        let handles = (size_of_val(&processes[0]) * processes.capacity()) as i64;
+        drop(scheduler.wait_for_standstill().unwrap());
+        let held = BYTES.load(Ordering::Relaxed) - before - handles;
+        drop(processes);
+        let left = BYTES.load(Ordering::Relaxed) - before;
+        println!(
+            "{messages} messages: {left} bytes stay, {} a slot; {held} while there were handles",
+            left / PROCESSES as i64,
+        );
+        for bytes in [held, left] {
+            assert!(bytes <= 192 * PROCESSES as i64 + FIXED, "{bytes} bytes");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Mailboxes that say themselves what becomes of each message.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use filch_process_state::{Reason, Wake};
+use filch_sync::atomic::Ordering;
+use filch_sync::panic::catch_panic;
+
+use crate::handle::send::refused;
+use crate::table::body::{Body, Item, Signal};
+use crate::table::slot::Slot;
+use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
+
+/// What becomes of the messages to one process; given at its
+/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that has
+/// the process.
+pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
+    /// Takes a message for the process: [pushes](Door::push) it, keeps it, drops it or hands it
+    /// back.
+    ///
+    /// # Errors
+    /// The message.
+    fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
+
+    /// The same for a sender that would rather wait than have it back, if it `may_wait`, and would
+    /// rather have it back than see it dropped. It is told once what becomes of it.
+    fn send_patiently(
+        &self,
+        to: &Door<'_, P>,
+        message: P::Message,
+        _may_wait: bool,
+        tell: TellSender<P>,
+    ) {
+        tell(self.send(to, message));
+    }
+
+    /// A step is about to be given so many of the messages; or the process, which [reads them
+    /// later](crate::Submission::reads_later), has read so many.
+    fn delivered(&self, to: &Door<'_, P>, messages: usize);
+
+    /// Gives out messages that it has kept: called once for each [announcement](Door::announce),
+    /// at the place of that among what the process was sent.
+    fn fetch(&self) -> VecDeque<P::Message> {
+        VecDeque::new()
+    }
+
+    /// The process has ended: what is kept goes.
+    fn close(&self, to: &Door<'_, P>);
+
+    /// How many messages wait.
+    fn undelivered(&self) -> usize;
+}
+
+/// A sender that waits. It is told once.
+pub type TellSender<P> = Box<dyn FnOnce(Result<(), SendError<P>>) + Send>;
+
+/// The process of a mailbox, to its [policy](MailboxPolicy).
+pub struct Door<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    slot: &'a Slot<P>,
+    pid: Pid,
+    /// Runs the process, if a message makes it Ready; none puts it into a run queue.
+    run: Option<&'a dyn Fn(&Slot<P>)>,
+}
+
+impl<P: Protocol> Door<'_, P> {
+    /// The process.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler.
+    pub fn handle(&self) -> &Handle<P> {
+        self.handle
+    }
+
+    /// Whether the process has begun to end, so that nothing reaches it any more. A policy that
+    /// keeps messages asks under the lock that its [`close`](MailboxPolicy::close) takes.
+    pub fn is_over(&self) -> bool {
+        self.slot.events.is_closed()
+    }
+
+    /// Puts the message into the process's queue, and wakes it.
+    ///
+    /// # Errors
+    /// The message: the process has ended.
+    pub fn push(&self, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle
+            .push_message(self.pid, self.slot, message, |slot| self.run(slot))
+    }
+
+    fn run(&self, slot: &Slot<P>) {
+        match self.run {
+            Some(run) => run(slot),
+            None => self.handle.enqueue(slot),
+        }
+    }
+
+    /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
+    /// process's queue.
+    pub fn announce(&self) {
+        if let Some(policy) = self.handle.policy(self.slot) {
+            let signal = Item::Signal(Signal::Fetch(Box::new(Arc::clone(policy))));
+            // Refused: the process has just ended, and what was kept goes with it.
+            if self.slot.events.push(signal).is_ok()
+                && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
+            {
+                self.run(self.slot);
+            }
+        }
+    }
+
+    /// Has the process end with that error, as soon as a worker has it.
+    pub fn fail(&self, error: Box<dyn Error + Send + Sync>) {
+        // If it ends by itself meanwhile, that will do.
+        let _ = self.handle.signal(self.pid, Signal::Fail(Box::new(error)));
+    }
+
+    /// For a policy that hands the message back.
+    pub fn refused(&self, reason: Undelivered, message: P::Message) -> SendError<P> {
+        refused(self.pid, reason, message)
+    }
+
+    /// [`refused`](Self::refused), as the process [is over](Self::is_over).
+    pub fn gone(&self, message: P::Message) -> SendError<P> {
+        refused(self.pid, Undelivered::NoSuchProcess, message)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Door<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Door").field(&self.pid).finish()
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// That of the process in the slot, on which the caller holds a pin, or which it has.
+    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a Arc<dyn MailboxPolicy<P>>> {
+        // SAFETY: the caller's: see above.
+        unsafe { slot.mailbox.policy() }
+    }
+
+    /// Has `policy` take the message. If the process becomes Ready by that, `run` has it run.
+    pub(crate) fn send_by(
+        &self,
+        policy: &dyn MailboxPolicy<P>,
+        slot: &Slot<P>,
+        message: P::Message,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<(), SendError<P>> {
+        let once = Cell::new(Some(run));
+        let run = |slot: &Slot<P>| match once.take() {
+            Some(run) => run(slot),
+            None => self.enqueue(slot),
+        };
+        let door = Door {
+            run: Some(&run),
+            ..self.door(slot)
+        };
+        policy.send(&door, message)
+    }
+
+    pub(crate) fn door<'a>(&'a self, slot: &'a Slot<P>) -> Door<'a, P> {
+        Door {
+            handle: self,
+            slot,
+            pid: self.table().pid_of(slot),
+            run: None,
+        }
+    }
+
+    /// As [`send`](Self::send), but a message that has no room waits for it, if the
+    /// [policy](MailboxPolicy) of its mailbox has it wait, and it `may_wait`. `tell` is told once
+    /// what becomes of it.
+    pub fn send_patiently(
+        &self,
+        to: Pid,
+        message: P::Message,
+        may_wait: bool,
+        tell: TellSender<P>,
+    ) {
+        if let Some(process) = self.table().pin(to)
+            && let Some(policy) = self.policy(process.slot())
+        {
+            let door = self.door(process.slot());
+            return policy.send_patiently(&door, message, may_wait, tell);
+        }
+        let sent = self.send(to, message);
+        // What it tells is user code.
+        let _ = catch_panic(|| tell(sent));
+    }
+
+    /// A step is given so many messages, or the process has read them.
+    #[cold]
+    pub(crate) fn deliver(&self, slot: &Slot<P>, messages: usize) {
+        if let Some(policy) = self.policy(slot) {
+            policy.delivered(&self.door(slot), messages);
+        }
+    }
+
+    /// A step of the process is given these events: counts the messages.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count_delivered(
+        &self,
+        slot: &Slot<P>,
+        body: &Body<P>,
+        events: &VecDeque<Event<P>>,
+    ) {
+        if body.reads_later {
+            return;
+        }
+        let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
+        let messages = events.iter().filter(is_message).count();
+        if messages > 0 {
+            self.deliver(slot, messages);
+        }
+    }
+
+    /// The process in that slot is over, and its queue closed. The caller has its pin still.
+    #[inline]
+    pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
+        if slot.mailbox.is_limited() {
+            self.close_policy(slot);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_policy(&self, slot: &Slot<P>) {
+        if let Some(policy) = self.policy(slot) {
+            policy.close(&self.door(slot));
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Counts messages that were dropped for want of room: see
+    /// [`Stats::dropped`](crate::Stats::dropped).
+    pub fn count_dropped(&self, messages: usize) {
+        // ORDERING: Relaxed: a figure for people.
+        let dropped = &self.shared.dropped;
+        dropped.fetch_add(messages as u64, Ordering::Relaxed);
+    }
+
+    /// So many messages of that process, which [reads them later](crate::Submission::reads_later),
+    /// leave their room to others.
+    pub fn give_room(&self, pid: Pid, messages: usize) {
+        let table = self.table();
+        if messages > 0
+            && table.slot(pid.slot()).mailbox.is_limited()
+            // It may have ended, and the slot be another's.
+            && let Some(process) = table.pin(pid)
+        {
+            self.deliver(process.slot(), messages);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The handle to one process: how it ended, for one caller.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::observe::joins::WakerId;
+use crate::process::error::{Exit, Outcome};
+use crate::table::life::Waiting;
+use crate::table::pid::Pid;
+use crate::table::pinned::Pinned;
+use crate::{CalledFromInside, ProcessError, Protocol};
+
+/// The exit of a process that is no future.
+pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
+    match exit {
+        Ok(Outcome::Output(output)) => Ok(output),
+        // Whoever has it say `done_with` knows that this handle cannot return it.
+        Ok(Outcome::Other(_)) => Err(ProcessError::Terminated),
+        Err(error) => Err(*error),
+    }
+}
+
+/// The handle to a submitted process, by which one caller learns how it ended. Dropping it lets the
+/// process go on unwatched.
+///
+/// It keeps the process's place in the table, where the exit is left, until it is dropped.
+#[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
+pub struct ProcessHandle<P: Protocol> {
+    process: Pinned<P>,
+    waiting: Waiting,
+    /// Of the future that awaits it, while the scheduler knows that it does.
+    known: Option<WakerId>,
+    /// Whether it has given up its right to the exit.
+    is_told: bool,
+}
+
+impl<P: Protocol> ProcessHandle<P> {
+    /// There is one handle to a process.
+    pub(crate) fn new(process: Pinned<P>) -> Self {
+        Self {
+            process,
+            waiting: Waiting::default(),
+            known: None,
+            is_told: false,
+        }
+    }
+
+    /// The process's PID.
+    pub fn pid(&self) -> Pid {
+        self.process.pid()
+    }
+
+    /// Whether the process has ended, so that [`join`](Self::join) would not wait.
+    pub fn has_ended(&self) -> bool {
+        self.process.life().is_set()
+    }
+
+    /// [Terminates](crate::Handle::terminate) the process, if it has not ended.
+    pub fn terminate(&self) {
+        let _ = self.process.scheduler().terminate(self.pid());
+    }
+
+    /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
+    /// the global run queue, and a worker is idle, the calling thread takes its steps, as in
+    /// [`execute`](crate::Handle::execute).
+    ///
+    /// What the process did, on whichever thread, happens before the return.
+    ///
+    /// # Errors
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
+    /// handle, on a worker of the same scheduler when the process has not ended. Such a caller uses
+    /// [`on_exit`](Self::on_exit) or [`Completion::execute`](crate::Completion::execute).
+    pub fn join(self) -> Result<P::Output, JoinError<P>> {
+        self.join_until(None)
+    }
+
+    /// As [`join`](Self::join), if the process has ended. Never waits.
+    ///
+    /// # Errors
+    /// [`JoinError::NotYet`], with the handle, if it has not; [`JoinError::Process`] if it did not
+    /// end well.
+    pub fn try_join(self) -> Result<P::Output, JoinError<P>> {
+        if self.has_ended() {
+            self.join_until(None)
+        } else {
+            Err(JoinError::NotYet(self))
+        }
+    }
+
+    /// As [`join`](Self::join), for at most that long. Takes no steps: they might last longer.
+    ///
+    /// # Errors
+    /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as
+    /// [`join`](Self::join).
+    pub fn join_timeout(self, timeout: Duration) -> Result<P::Output, JoinError<P>> {
+        // A deadline that the clock cannot express never comes.
+        self.join_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`join`](Self::join), until the `deadline` at most.
+    ///
+    /// # Errors
+    /// As [`join_timeout`](Self::join_timeout).
+    pub fn join_deadline(self, deadline: Instant) -> Result<P::Output, JoinError<P>> {
+        self.join_until(Some(deadline))
+    }
+
+    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
+    /// it, where it should be short, and a panic is lost; or here, if it has ended already. What
+    /// the process did happens before the call.
+    pub fn on_exit(
+        mut self,
+        call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static,
+    ) {
+        self.ask();
+        // SAFETY: this is the handle, and it is used up.
+        unsafe { self.process.watch(|exit| call(with_output(exit))) };
+    }
+
+    fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
+        if self.process.scheduler().is_worker() && !self.has_ended() {
+            return Err(JoinError::CalledFromInside(self));
+        }
+        self.ask();
+        // SAFETY: this is the handle, and unless the exit is not there it is used up.
+        match unsafe { self.process.exit_until(deadline) } {
+            Some(exit) => with_output(exit).map_err(JoinError::Process),
+            None => {
+                self.is_told = false;
+                Err(JoinError::NotYet(self))
+            }
+        }
+    }
+
+    /// As polling this, for a process that may have ended with [any
+    /// output](crate::StepOutput::done_with).
+    ///
+    /// # Panics
+    /// If it is polled again after it was ready.
+    pub fn poll_outcome(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Outcome<P>, ProcessError<P>>> {
+        self.poll_exit(context)
+            .map(|exit| exit.map_err(|error| *error))
+    }
+
+    /// Waits for that. Blocking. `None` on a worker of the same scheduler, which would wait for
+    /// itself, if the process has not ended.
+    ///
+    /// # Panics
+    /// If it was polled to its end before.
+    pub fn wait_outcome(&mut self) -> Option<Result<Outcome<P>, ProcessError<P>>> {
+        if self.process.scheduler().is_worker() && !self.has_ended() {
+            return None;
+        }
+        self.ask();
+        // SAFETY: this is the handle, and asks once.
+        let exit = unsafe { self.process.exit_until(None) }?;
+        Some(exit.map_err(|error| *error))
+    }
+
+    /// Nobody wants the output: it is dropped with the process, or now, if that has ended, and not
+    /// only when its place is given up.
+    pub fn discard(mut self) {
+        if !self.is_told {
+            self.ask();
+            // SAFETY: this is the handle, and gives the right to the exit up.
+            unsafe { self.process.life().let_go() };
+        }
+    }
+
+    /// Gives the right to the exit up to the caller, and takes a waker back.
+    fn ask(&mut self) {
+        assert!(!self.is_told, "polled again after it was ready");
+        self.is_told = true;
+        if self.may_wait() {
+            self.stop_waiting();
+        }
+    }
+
+    /// Whether a waker was left, and perhaps is there still.
+    #[inline]
+    fn may_wait(&self) -> bool {
+        self.known.is_some() || self.waiting.is_there()
+    }
+
+    /// Takes a waker back.
+    #[cold]
+    #[inline(never)]
+    fn stop_waiting(&mut self) {
+        // Before the cell lets go of that waker.
+        self.forget();
+        self.process.life().forget(&mut self.waiting);
+    }
+
+    fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
+        assert!(!self.is_told, "polled again after it was ready");
+        let waker = WakerId::of(context.waker());
+        if self.known != Some(waker) {
+            // Before the cell lets go of that waker.
+            self.forget();
+        }
+        let life = self.process.life();
+        // SAFETY: this is the handle, and has not asked.
+        let exit = unsafe { life.poll(&mut self.waiting, context.waker()) };
+        if exit.is_ready() {
+            self.forget();
+            self.is_told = true;
+        } else if self.known.is_none() {
+            let scheduler = self.process.scheduler();
+            scheduler.shared.joins.insert(self.pid(), waker);
+            self.known = Some(waker);
+        }
+        exit
+    }
+
+    /// The scheduler does not know any more that a future waits.
+    fn forget(&mut self) {
+        if self.known.take().is_some() {
+            self.process.scheduler().shared.joins.remove(self.pid());
+        }
+    }
+}
+
+impl<P: Protocol> Future for ProcessHandle<P> {
+    type Output = Result<P::Output, ProcessError<P>>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_exit(context).map(with_output)
+    }
+}
+
+impl<P: Protocol> Drop for ProcessHandle<P> {
+    fn drop(&mut self) {
+        if self.may_wait() {
+            self.stop_waiting();
+        }
+        self.process.slot().handle_goes();
+    }
+}
+
+impl<P: Protocol> fmt::Debug for ProcessHandle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessHandle")
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back unless the
+/// process has ended.
+#[non_exhaustive]
+pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
+    /// The process did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(H),
+    /// The process has not ended, and the call was not to wait any longer.
+    NotYet(H),
+}
+
+impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
+        }
+    }
+}
+
+impl<P: Protocol, H> JoinError<P, H> {
+    /// The process's own error, if that is how it ended.
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Process(error) => error.failure(),
+            Self::CalledFromInside(_) | Self::NotYet(_) => None,
+        }
+    }
+}
+
+crate::protocol::error_by_display!(JoinError<P: Protocol, H>, Self::Process(error) => error);

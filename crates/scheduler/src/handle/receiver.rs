@@ -1,0 +1,192 @@
+//! Messages that are not delivered here: why, and what takes those for other nodes.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use filch_sync::panic::drop_contained;
+
+use crate::protocol::error_by_display;
+use crate::{Handle, NoSuchProcess, Node, Pid, Protocol};
+
+/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
+/// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the
+/// processes of its own node.
+///
+/// A handle hands back what is for a third node, as [misrouted](Undelivered::Misrouted), so nothing
+/// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
+/// its author must see to it that routes form no ring. The example `two_nodes` of this crate sends
+/// messages over a channel.
+pub trait Receiver<P: Protocol>: Any + Send + Sync {
+    /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
+    /// so it should not block.
+    ///
+    /// # Errors
+    /// [`SendError`], with the message. A message that was taken may still get lost: that is the
+    /// transport's to know.
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>>;
+}
+
+impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}
+
+/// What takes the messages for processes elsewhere. `None` after the shutdown.
+pub(crate) type Elsewhere<P> = Option<Option<Arc<dyn Receiver<P>>>>;
+
+/// A message was not delivered. It comes back.
+pub struct SendError<P: Protocol> {
+    /// The process that it was for.
+    pub to: Pid,
+    /// Why it was not delivered.
+    pub reason: Undelivered,
+    /// The message.
+    pub message: P::Message,
+}
+
+/// Why a message was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// No live process has that PID: it has ended, or never was.
+    NoSuchProcess,
+    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it
+    /// and not been given to a step.
+    Full {
+        /// How many that is.
+        limit: usize,
+    },
+    /// The process is a [future](crate::Handle::spawn), which takes no messages. It does once it
+    /// has been [upgraded](crate::Handle::upgrade) to a process that does.
+    Future,
+    /// The process lives on a node for which no [`Receiver`] is connected.
+    NoRoute,
+    /// The message was brought to the scheduler of another node than the process's, which does not
+    /// pass it on. See [`Receiver`].
+    Misrouted {
+        /// The node that it was brought to.
+        node: Node,
+    },
+    /// The [`Receiver`] for the process's node keeps so much that is still to be sent, and has no
+    /// room for more. Later it may have.
+    Backlog {
+        /// How many bytes it keeps at most.
+        limit: usize,
+    },
+    /// The [`Receiver`] cannot send this message, now or later: it cannot be encoded, or is too
+    /// large for the wire.
+    Unsendable,
+}
+
+impl<P: Protocol> fmt::Display for SendError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (to, at) = (self.to, self.to.node().0);
+        match self.reason {
+            Undelivered::NoSuchProcess => write!(f, "{}", NoSuchProcess { pid: to }),
+            Undelivered::Full { limit } => write!(
+                f,
+                "the mailbox of process {to} is full: it holds {limit} messages at most, and the \
+                 process is slower than those who send to it"
+            ),
+            Undelivered::Future => write!(f, "process {to} is a future, which takes no messages"),
+            Undelivered::NoRoute => {
+                write!(f, "process {to} lives on node {at}, which is not connected")
+            }
+            Undelivered::Misrouted { node } => write!(
+                f,
+                "process {to} lives on node {at}, and the message was brought to node {}, which \
+                 does not pass it on",
+                node.0
+            ),
+            Undelivered::Backlog { limit } => write!(
+                f,
+                "there is no room to keep a message for process {to} on node {at}: {limit} bytes \
+                 at most wait to be sent there, and the wire is slower than those who send"
+            ),
+            Undelivered::Unsendable => write!(
+                f,
+                "a message for process {to} on node {at} cannot be sent: it cannot be encoded, or \
+                 is too large"
+            ),
+        }
+    }
+}
+
+error_by_display!(SendError<P: Protocol>);
+
+impl<P: Protocol> Receiver<P> for Handle<P> {
+    /// [Sends](Handle::send) it, to a process of this node.
+    ///
+    /// # Errors
+    /// As `send`; and [`Undelivered::Misrouted`], if it is for another node.
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let node = self.node();
+        if to.node() == node {
+            return self.send(to, message);
+        }
+        Err(SendError {
+            to,
+            message,
+            reason: Undelivered::Misrouted { node },
+        })
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// The node that this scheduler's processes live on.
+    pub fn node(&self) -> Node {
+        self.table().node()
+    }
+
+    /// What takes the messages for processes on other nodes, if anything does.
+    pub fn receiver(&self) -> Option<Arc<dyn Receiver<P>>> {
+        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = elsewhere.read().unwrap_or_else(PoisonError::into_inner);
+        elsewhere.clone()?
+    }
+
+    /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and
+    /// returns what does. The scheduler lets go of it when it is shut down, so that two schedulers
+    /// may have each other's handles. `None` from then on.
+    pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
+        let elsewhere = &self.shared.elsewhere;
+        let mut elsewhere = elsewhere.write().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
+    }
+
+    /// Lets go of the receiver, and takes no other.
+    pub(crate) fn disconnect_all(&self) {
+        let elsewhere = &self.shared.elsewhere;
+        // A separate statement, to let go of the lock: its destructor is user code.
+        let receiver = elsewhere
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop_contained(receiver);
+    }
+
+    /// Whether it has let go of its receiver, for ever.
+    pub fn is_cut_off(&self) -> bool {
+        let elsewhere = &self.shared.elsewhere;
+        elsewhere
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none()
+    }
+
+    /// Hands a message for another node to the receiver.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        match self.receiver() {
+            Some(receiver) => receiver.receive(to, message),
+            None => Err(SendError {
+                to,
+                message,
+                reason: Undelivered::NoRoute,
+            }),
+        }
+    }
+}

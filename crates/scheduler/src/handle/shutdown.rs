@@ -1,0 +1,360 @@
+//! The end of a scheduler: cancel, wait, abort, and say what is left.
+
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+use std::{fmt, mem};
+
+use filch_blocking::Calls;
+use filch_process_state::Reason;
+use filch_processors::Machines;
+use filch_sync::atomic::Ordering;
+use filch_sync::thread::Builder;
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
+use filch_timers::{TimerThread, drop_with_timers};
+
+use crate::observe::running::{CommandLabel, commands};
+use crate::{CallKind, Cancel, Handle, Pid, Protocol, RunningCall};
+
+/// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
+/// each call that still runs.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// How many processes lived when it began, and were sent a cancel event.
+    pub cancelled: usize,
+    /// How many had not ended when its patience had, and were closed instead of stepped.
+    pub aborted: usize,
+    /// Processes that had still not ended at the very end: in the middle of user code, be it `init`
+    /// on the thread that submits, or queued behind one that is. They end, and their threads leave,
+    /// when they get there.
+    pub stuck: Vec<Pid>,
+    /// The calls of the user's code that had not returned at the very end, whether or not their
+    /// processes have ended. Their threads are left to themselves. If there are none, all workers
+    /// have left.
+    pub running: Vec<RunningCall>,
+}
+
+impl ShutdownReport {
+    /// Whether nothing was left: no process, and no call on any thread.
+    pub fn is_clean(&self) -> bool {
+        self.stuck.is_empty() && self.running.is_empty()
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cancelled, aborted) = (self.cancelled, self.aborted);
+        write!(f, "{cancelled} processes cancelled, {aborted} closed")?;
+        if self.is_clean() {
+            return f.write_str(", nothing left");
+        }
+        let (stuck, running) = (self.stuck.len(), self.running.len());
+        write!(f, ", {stuck} have not ended, {running} calls still run")?;
+        for call in &self.running {
+            write!(f, "\n  {call}")?;
+        }
+        let runs = |pid: &&Pid| self.running.iter().any(|call| call.process == Some(**pid));
+        for pid in self.stuck.iter().filter(|pid| !runs(pid)).take(MAX_PIDS) {
+            write!(f, "\n  process {pid} waits for a worker, or is in `init`")?;
+        }
+        Ok(())
+    }
+}
+
+/// How many of the processes that wait for a worker are named.
+const MAX_PIDS: usize = 16;
+
+/// Until when a shutdown waits for what.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// How long processes are given to end by themselves.
+    patience: Duration,
+    /// When it ends, whatever runs then. A moment that the clock cannot express never comes.
+    pub(crate) end: Option<Instant>,
+}
+
+impl Times {
+    pub(crate) fn from_now(patience: Duration) -> Self {
+        let end = patience
+            .checked_add(CLOSING)
+            .and_then(|all| Instant::now().checked_add(all));
+        Self { patience, end }
+    }
+
+    fn left(&self) -> Duration {
+        let left = |end: Instant| end.saturating_duration_since(Instant::now());
+        self.end.map_or(Duration::MAX, left)
+    }
+}
+
+/// How long workers get to close processes that only wait, and to leave: that is the workers' task,
+/// and no matter of patience with processes.
+const CLOSING: Duration = Duration::from_secs(3);
+
+impl<P: Protocol> Handle<P> {
+    /// Admits no process from now on and asks all that live to end. Returns how many were asked.
+    pub(crate) fn cancel_all(&self) -> usize {
+        if self.shared.admission.close() {
+            // As `leave` does for the last process.
+            self.shared.processors.stop();
+        }
+        // A process that the walk below does not find has come into its slot after the walk has
+        // been there, so that its submitter sees the closed admission, and cancels it: see
+        // `Table::iter`.
+        let mut asked = 0;
+        for process in self.table().iter() {
+            let _ = self.ask_to_end(process.pid(), Cancel::shutdown());
+            asked += 1;
+        }
+        asked
+    }
+
+    /// Ends all processes, by asking and then by closing them. Says what of them is left.
+    pub(crate) fn end_all(&self, times: Times) -> ShutdownReport {
+        // The first look: from here on it is known for how long something has run.
+        let _ = self.shared.processors.running();
+        let cancelled = self.cancel_all();
+        if self.shared.admission.wait(times.patience) {
+            return ShutdownReport {
+                cancelled,
+                ..ShutdownReport::default()
+            };
+        }
+        self.abort_all();
+        let all_ended = self.shared.admission.wait(times.left());
+        let mut report = ShutdownReport {
+            cancelled,
+            // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
+            aborted: self.shared.aborted.load(Ordering::Relaxed),
+            ..ShutdownReport::default()
+        };
+        if !all_ended {
+            report.stuck = self.processes();
+            report.running = self.running();
+        }
+        report
+    }
+
+    /// Has every process closed instead of stepped, the next time that a worker has it.
+    fn abort_all(&self) {
+        // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::end_asked`.
+        self.shared.aborting.store(true, Ordering::Relaxed);
+        for process in self.table().iter() {
+            self.wake(process.slot(), Reason::Cancel);
+        }
+    }
+
+    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
+    /// workers.
+    pub(crate) fn leave(&self) {
+        let worker = self.shared.processors.current();
+        if self.shared.admission.leave(worker) {
+            self.shared.processors.stop();
+        }
+    }
+}
+
+/// A shutdown under way: what its two threads share.
+pub(crate) struct Closing<P: Protocol> {
+    progress: Mutex<Progress<P>>,
+    changed: Condvar,
+    calls: Arc<Calls<CommandLabel>>,
+    left_timers: Arc<LeftTimers>,
+    times: Times,
+    /// Whether the workers are waited for.
+    joins: bool,
+}
+
+struct Progress<P: Protocol> {
+    /// Until it is dropped, which may be the end of the hooks.
+    handle: Option<Handle<P>>,
+    machines: Option<Machines>,
+    /// What became of the processes, once that is known.
+    report: Option<ShutdownReport>,
+    phase: Phase,
+}
+
+/// What the closing thread does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It ends the processes, since then. It may drop what is the user's, and what else it waits
+    /// for, it waits for within the time.
+    Ending(Instant),
+    /// It waits for the workers.
+    Joining,
+    /// It drops the handle, since then.
+    Dropping(Instant),
+    Over,
+}
+
+/// The name of the thread.
+const NAME: &str = "filch-shutdown";
+
+/// How much longer the closing thread is given for its report, which it makes when the time is
+/// over. It comes at once, unless a destructor keeps the thread.
+const REPORTING: Duration = Duration::from_secs(1);
+
+impl<P: Protocol> Closing<P> {
+    /// Shuts a scheduler down. With `joins`, its workers are waited for.
+    pub(crate) fn shut_down(
+        handle: Handle<P>,
+        machines: Machines,
+        patience: Duration,
+        joins: bool,
+    ) -> ShutdownReport {
+        let times = Times::from_now(patience);
+        let closing = Arc::new(Self {
+            calls: Arc::clone(&handle.shared.calls),
+            left_timers: Arc::clone(&handle.shared.left_timers),
+            progress: Mutex::new(Progress {
+                handle: Some(handle),
+                machines: Some(machines),
+                report: None,
+                phase: Phase::Ending(Instant::now()),
+            }),
+            changed: Condvar::new(),
+            times,
+            joins,
+        });
+        let started = times.end.is_some() && {
+            let closing = Arc::clone(&closing);
+            let thread = Builder::new().name(NAME.to_owned());
+            thread.spawn(move || closing.run()).is_ok()
+        };
+        if !started {
+            // There is all the time in the world, or the system refuses the thread.
+            closing.run();
+        }
+        closing.report()
+    }
+
+    /// The closing thread's part.
+    fn run(&self) {
+        let Some(handle) = self.lock().handle.clone() else {
+            unreachable!("this takes it out, at the end, and is called once");
+        };
+        handle.disconnect_all();
+        let report = handle.end_all(self.times);
+        let all_ended = handle.live() == 0;
+        if all_ended {
+            handle.shared.processors.stop();
+        }
+        drop(handle);
+        let joins = all_ended && self.joins;
+        let machines = self.advance(|progress| {
+            progress.report = Some(report);
+            if joins {
+                progress.phase = Phase::Joining;
+            }
+            progress.machines.take()
+        });
+        let end: fn(Machines) = if joins {
+            Machines::join
+        } else {
+            Machines::detach
+        };
+        machines.into_iter().for_each(end);
+        let handle = self.advance(|progress| {
+            progress.phase = Phase::Dropping(Instant::now());
+            progress.handle.take()
+        });
+        self.left_timers.drop_owner(handle);
+        self.advance(|progress| progress.phase = Phase::Over);
+    }
+
+    /// Waits until the end, and says what is left then. No code of the user's runs in here.
+    fn report(&self) -> ShutdownReport {
+        let end = self.times.end;
+        self.wait(end, |phase| phase == Phase::Over);
+        self.calls.wait(end);
+        let mut timers = self.running_timers();
+        let reported = end.map(|end| end.checked_add(REPORTING).unwrap_or(end));
+        self.wait(reported, |phase| {
+            matches!(phase, Phase::Joining | Phase::Over)
+        });
+        let mut progress = self.lock();
+        let mut report = progress.report.take().unwrap_or_default();
+        match &progress.handle {
+            Some(handle) => report.running = handle.running(),
+            // All workers have left, or the report says already what keeps them.
+            None if report.running.is_empty() => report.running = commands(&self.calls),
+            None => {}
+        }
+        report.running.append(&mut timers);
+        let since = match progress.phase {
+            Phase::Over => return report,
+            // If nothing is known to run, the workers have come to their thread-local values.
+            Phase::Joining if !report.is_clean() => return report,
+            Phase::Joining => Instant::now(),
+            Phase::Ending(since) | Phase::Dropping(since) => since,
+        };
+        report.running.push(RunningCall {
+            thread: NAME.to_owned(),
+            process: None,
+            type_name: None,
+            kind: CallKind::Destructor,
+            elapsed: since.elapsed(),
+        });
+        report
+    }
+
+    /// What the timers fire that went with the handler or the hooks, and that does not return.
+    fn running_timers(&self) -> Vec<RunningCall> {
+        let timers = self.left_timers.take();
+        let running = timers.iter().filter_map(|thread| {
+            let timer = thread.wait(self.times.end).err()?;
+            Some(RunningCall {
+                thread: timer.thread.to_owned(),
+                process: None,
+                type_name: None,
+                kind: CallKind::Timer,
+                elapsed: timer.elapsed,
+            })
+        });
+        running.collect()
+    }
+
+    /// Waits until the phase `is` such, or the `deadline` has come, if there is one.
+    fn wait(&self, deadline: Option<Instant>, is: impl Fn(Phase) -> bool) {
+        let mut progress = self.lock();
+        let mut over = false;
+        while !is(progress.phase) && !over {
+            (progress, over) = match deadline {
+                Some(deadline) => wait_until(&self.changed, &self.progress, progress, deadline),
+                None => {
+                    let woken = self.changed.wait(progress);
+                    (woken.unwrap_or_else(PoisonError::into_inner), false)
+                }
+            };
+        }
+    }
+
+    fn advance<R>(&self, change: impl FnOnce(&mut Progress<P>) -> R) -> R {
+        let result = change(&mut self.lock());
+        self.changed.notify_all();
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress<P>> {
+        lock(&self.progress)
+    }
+}
+
+/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
+/// and nothing else does.
+#[derive(Default)]
+pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
+
+impl LeftTimers {
+    /// Drops `owner`, without waiting for the timers that it had.
+    pub(crate) fn drop_owner<T>(&self, owner: T) {
+        let left = drop_with_timers(owner);
+        lock(&self.0).extend(left);
+    }
+
+    /// Those that have come since the last call.
+    pub(crate) fn take(&self) -> Vec<TimerThread> {
+        mem::take(&mut lock(&self.0))
+    }
+}

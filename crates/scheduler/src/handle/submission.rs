@@ -1,0 +1,238 @@
+//! A process that is about to be submitted, and its options.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use filch_processors::BoundId;
+
+use crate::link::watch::WatchKind;
+use crate::table::body::{ProcessBox, process_box};
+use crate::table::mailbox::Takes;
+use crate::table::slot::Placement;
+use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
+
+/// A process that is about to be submitted, and how it is to be treated; from
+/// [`Handle::submission`].
+///
+/// All that is asked for here happens in one act: there is no moment at which the process runs and
+/// has no name yet, or is not watched.
+///
+/// ```
+/// # enum Any {}
+/// # impl filch_scheduler::Protocol for Any {
+/// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+/// #     type Output = filch_scheduler::Pid; type Error = String;
+/// # }
+/// # use filch_scheduler::{Event, Scheduler, from_fn};
+/// # let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
+/// let watcher = from_fn(|_, events, out| {
+///     for event in events {
+///         if let Event::Down(down) = event {
+///             out.done(down.pid);
+///         }
+///     }
+///     Ok(())
+/// });
+/// let watcher = scheduler.submit(watcher, "run", ())?;
+/// let task = from_fn(|_, _, _| Err("no luck".to_owned()));
+/// let task = scheduler
+///     .submission(task, "run", ())
+///     .idle_priority()
+///     .monitored_by(watcher.pid())
+///     .submit()?;
+/// assert_eq!(watcher.join()?, task.pid());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "the process is not submitted before `submit` is called"]
+pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
+    pub(crate) handle: &'a Handle<P>,
+    pub(crate) start: S,
+    pub(crate) options: Options<P>,
+    pub(crate) ties: Ties<'a, P>,
+}
+
+/// A process, and how it starts.
+pub struct Start<'a, P: Protocol> {
+    pub(crate) process: ProcessBox<P>,
+    pub(crate) method: &'a str,
+    pub(crate) input: P::Input,
+}
+
+/// How a process is treated.
+pub(crate) struct Options<P: Protocol> {
+    pub(crate) placement: Placement<P>,
+    pub(crate) trap_exits: bool,
+    /// The submitter takes the steps.
+    pub(crate) as_guest: bool,
+    /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
+    pub(crate) reads_later: bool,
+}
+
+impl<P: Protocol> Default for Options<P> {
+    fn default() -> Self {
+        Self {
+            placement: Placement::default(),
+            trap_exits: false,
+            as_guest: false,
+            reads_later: false,
+        }
+    }
+}
+
+impl<'a, P: Protocol, S> Submission<'a, P, S> {
+    /// The scheduler that it is for.
+    pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+
+    /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
+    /// every process that is runnable and not of its kind. Under lasting load it may never run.
+    pub fn idle_priority(mut self) -> Self {
+        self.options.placement.idle_priority = true;
+        self
+    }
+
+    /// The end of a process that it is [linked](Handle::link) to is an
+    /// [`Event::Exited`](crate::Event::Exited) for it, be it a normal end or not, and does not end
+    /// it.
+    pub fn trap_exits(mut self) -> Self {
+        self.options.trap_exits = true;
+        self
+    }
+
+    /// Calls `condition` with the PID that it will have, before its [`init`](Process::init) runs,
+    /// to tie something to it: a name, a deadline. If that fails, the submission is refused.
+    pub fn condition(
+        mut self,
+        condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
+    ) -> Self {
+        self.ties.conditions.push(Box::new(condition));
+        self
+    }
+
+    /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as
+    /// long as they come one after the other; about 100 µs at most beside the last one. For a
+    /// thread that then waits for its end.
+    pub fn as_guest(mut self) -> Self {
+        self.options.as_guest = true;
+        self
+    }
+
+    /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
+    pub fn monitored_by(mut self, watcher: Pid) -> Self {
+        self.ties.watches.push((WatchKind::Monitor, watcher));
+        self
+    }
+
+    /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
+    /// has started. May be said for several.
+    pub fn linked_to(mut self, other: Pid) -> Self {
+        self.ties.watches.push((WatchKind::Link, other));
+        self
+    }
+
+    /// Has `policy` say what becomes of each message. Default: the process takes all.
+    pub fn mailbox_policy(mut self, policy: Arc<dyn MailboxPolicy<P>>) -> Self {
+        self.options.placement.mailbox = Takes::By(policy);
+        self
+    }
+
+    /// It reads no messages: they are refused with
+    /// [`Undelivered::Future`](crate::Undelivered::Future).
+    pub fn without_mailbox(mut self) -> Self {
+        self.options.placement.mailbox = Takes::None;
+        self
+    }
+
+    /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
+    pub fn as_future(mut self) -> Self {
+        self.options.placement.is_future = true;
+        self
+    }
+
+    /// Its messages take their room in the [mailbox](Self::mailbox_policy) until it
+    /// [gives it back](Handle::give_room), and not until a step is given them.
+    pub fn reads_later(mut self) -> Self {
+        self.options.reads_later = true;
+        self
+    }
+
+    /// It runs on that thread alone.
+    pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
+        self.options.placement.bound_to = thread.to_bits();
+        self
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Prepares to submit a process with options:
+    /// `handle.submission(process, "run", input).trap_exits().submit()`.
+    pub fn submission<'a>(
+        &'a self,
+        process: impl Process<P> + 'static,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        self.prepare(Start {
+            process: process_box(process),
+            method,
+            input,
+        })
+    }
+
+    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
+    /// that was handed back.
+    pub fn submission_boxed<'a>(
+        &'a self,
+        process: Box<dyn Process<P>>,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        self.prepare(Start {
+            process: ProcessBox::boxed(process),
+            method,
+            input,
+        })
+    }
+
+    /// Prepares to submit anything that becomes a process in the [place](Submission::admit) that it
+    /// is given.
+    pub fn prepare<S>(&self, start: S) -> Submission<'_, P, S> {
+        Submission {
+            handle: self,
+            start,
+            options: Options::default(),
+            ties: Ties::default(),
+        }
+    }
+}
+
+impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Submission")
+            .field("watches", &self.ties.watches)
+            .finish_non_exhaustive()
+    }
+}
+
+crate::protocol::debug_fields!(Start<'_, P>, "Start", method);
+
+/// What a process is tied to from its first moment.
+pub(crate) struct Ties<'a, P: Protocol> {
+    pub(crate) watches: Vec<(WatchKind, Pid)>,
+    pub(crate) conditions: Vec<Condition<'a, P>>,
+}
+
+/// Called with the PID of the process to come. If it fails, the process is not submitted.
+pub(crate) type Condition<'a, P> =
+    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
+
+impl<P: Protocol> Default for Ties<'_, P> {
+    fn default() -> Self {
+        Self {
+            watches: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+}

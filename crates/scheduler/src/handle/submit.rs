@@ -1,0 +1,338 @@
+//! How a process comes to life.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use filch_sync::panic::catch_panic;
+
+use crate::handle::submission::{Options, Start, Ties};
+use crate::link::watch::{Watch, WatchKind, Watcher};
+use crate::process::life_cycle;
+use crate::process::start::{init, type_name};
+use crate::protocol::error_by_display;
+use crate::table::admission::Refusal;
+use crate::table::body::{Body, ProcessBox, Waits, process_box};
+use crate::table::pid::Pid;
+use crate::table::pinned::Pinned;
+use crate::table::slot::Slot;
+use crate::table::teardown::Closed;
+use crate::{
+    Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
+    Protocol, Submission,
+};
+
+impl<P: Protocol> Handle<P> {
+    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
+    /// name of an entry point and its input, then puts it into the run queues. What the caller did
+    /// before happens before the first step. Lock-free, except for `init` and memory.
+    ///
+    /// # Errors
+    /// [`SubmitError`]: the scheduler is shut down or full, or has no memory for one more process,
+    /// and hands the process back; or `init` or a hook refused, and the process is closed. In
+    /// either case nothing stays registered.
+    ///
+    /// # Memory
+    /// What is refused is a process for which the table or the global run queue would have to grow,
+    /// by 64 KiB at a time. (The queue is asked before the process takes its place; threads that
+    /// submit or wake at that moment may use its last block up.) A worker's deque that cannot grow
+    /// leaves its tasks to the global queue. The small pieces abort the program where there is no
+    /// memory, as everywhere in Rust: the box of a process of more than four words, and of any
+    /// process that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and a
+    /// block of the run queue for a process that is woken.
+    pub fn submit(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let options = Options::default();
+        match self.admit(&options) {
+            Ok(place) => {
+                let process = process_box(process);
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                self.begin(&place, process, init, &options)?;
+                Ok(ProcessHandle::new(place))
+            }
+            Err(refusal) => Err(SubmitError::NotAdmitted(
+                refusal.into(),
+                Refused::new(Box::new(process), input),
+            )),
+        }
+    }
+
+    /// As [`submit`](Self::submit), for a process whose type was chosen at run time, or that was
+    /// handed back.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub fn submit_boxed(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.submission_boxed(process, method, input).submit()
+    }
+
+    /// A place for one more process, with the pin of its handle.
+    #[inline]
+    pub(crate) fn admit(&self, options: &Options<P>) -> Result<Pinned<P>, Refusal> {
+        let slot = self.occupy(options)?;
+        // SAFETY: the slot is of this scheduler's table, and this is the second of the two pins.
+        Ok(unsafe { Pinned::new(NonNull::from(slot)) })
+    }
+
+    /// See [`Table::occupy`](crate::table::table::Table::occupy).
+    fn occupy(&self, options: &Options<P>) -> Result<&Slot<P>, Refusal> {
+        let processors = &self.shared.processors;
+        self.shared.admission.enter(processors.current())?;
+        let room = processors.reserve_room(options.placement.idle_priority);
+        let slot = room.and_then(|()| self.table().occupy(&options.placement));
+        slot.map_err(|error| {
+            self.leave();
+            error.into()
+        })
+    }
+
+    /// Has the process begin its life in the place that it was given, with `init`.
+    pub(crate) fn begin(
+        &self,
+        place: &Pinned<P>,
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options<P>,
+    ) -> Result<(), SubmitError<P>> {
+        self.make_ready(place, process, init, options, None)?;
+        self.enqueue_new(place.slot());
+        Ok(())
+    }
+
+    /// The same, with ties. The submitter may take its steps.
+    pub(crate) fn start(
+        &self,
+        place: &Pinned<P>,
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options<P>,
+        ties: &Ties<'_, P>,
+    ) -> Result<(), SubmitError<P>> {
+        self.make_ready(place, process, init, options, Some(ties))?;
+        if options.as_guest {
+            place.run_here();
+        } else {
+            self.enqueue_new(place.slot());
+        }
+        Ok(())
+    }
+
+    /// The same, for a caller that then puts it into a run queue, or runs it.
+    fn make_ready(
+        &self,
+        place: &Pinned<P>,
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options<P>,
+        ties: Option<&Ties<'_, P>>,
+    ) -> Result<(), SubmitError<P>> {
+        let (pid, slot) = (place.pid(), place.slot());
+        let body = Body {
+            process,
+            waits: Waits::Turn,
+            trap_exits: options.trap_exits,
+            reads_later: options.reads_later,
+            allowance: self.shared.first_allowance,
+            sampled: false,
+            cold: None,
+        };
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        let body = unsafe { slot.life.begin(body) };
+        if self.shared.journal.is_some() {
+            self.note_begin(pid, &*body.process);
+        }
+        let context = Context::new(self, place.held());
+        // One after the other, so that no error is moved where there is none.
+        if let Err(error) = init(&mut *body.process, &context) {
+            return Err(self.turn_away(place, SubmitError::Init(error)));
+        }
+        if let Err(error) = life_cycle::start(&context) {
+            return Err(self.turn_away(place, SubmitError::Hook(error)));
+        }
+        if let Some(ties) = ties {
+            self.tie(pid, body, ties);
+        }
+        if slot.state.submit().is_err() {
+            unreachable!("the state of a slot without an occupant is Complete");
+        }
+        // No fence: either the walk of `cancel_all` through the table has found this process, or
+        // this has come into its slot after the walk, and the closed admission is seen. See there.
+        if self.shared.admission.is_closed() {
+            let _ = self.ask_to_end(pid, Cancel::shutdown());
+        }
+        Ok(())
+    }
+
+    /// The journal learns of the process. Apart, as most schedulers keep none.
+    #[cold]
+    #[inline(never)]
+    fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
+        if let Some(journal) = &self.shared.journal {
+            journal.begin(pid, type_name(process), self.current_process());
+        }
+    }
+
+    /// Ties the process to others, before it is Ready.
+    #[cold]
+    fn tie(&self, pid: Pid, body: &mut Body<P>, ties: &Ties<'_, P>) {
+        for &(kind, other) in &ties.watches {
+            let watch = Watch::new(kind, other, pid);
+            body.cold()
+                .watchers
+                .push(Watcher::Process(Arc::clone(&watch)));
+            if kind == WatchKind::Link {
+                self.attach(other, &watch);
+            }
+        }
+    }
+
+    /// Ends a process that was refused, and gives its place up. The caller is the submitter.
+    #[cold]
+    fn turn_away(&self, place: &Pinned<P>, error: SubmitError<P>) -> SubmitError<P> {
+        self.vacate(place, &ExitReason::not_started(&error));
+        error
+    }
+
+    /// Gives a place up in which no process was Ready yet. The caller is the submitter.
+    pub(crate) fn vacate(&self, place: &Pinned<P>, reason: &ExitReason) {
+        let (pid, slot) = (place.pid(), place.slot());
+        // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
+        if let Some(body) = unsafe { slot.life.body() } {
+            // The error of `init` is the one that tells what is wrong; one of closing after it
+            // would hide it.
+            let _ = catch_panic(|| body.process.close(reason));
+            // SAFETY: as above; the reference to the body is not used any more.
+            let _ = catch_panic(|| unsafe { slot.life.drop_body() });
+        }
+        if let Some(journal) = &self.shared.journal {
+            journal.end(pid);
+        }
+        // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
+        // ends as all processes do.
+        if slot.state.submit().is_err() || slot.state.start().is_err() {
+            unreachable!("the state of a slot without an occupant is Complete");
+        }
+        // A sender that has learnt the PID from `init` is refused from here on.
+        // SAFETY: made Running just now, and it ends here, once, with its pin.
+        let closed = unsafe { Closed::begin(self.table(), slot) };
+        self.close_mailbox(slot);
+        let completed = closed.complete(|item| {
+            self.tell_end(item, pid, reason);
+        });
+        completed.leave();
+        self.leave();
+    }
+}
+
+impl<P: Protocol> Submission<'_, P> {
+    /// Submits it. See [`Handle::submit`].
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let Self {
+            handle,
+            start,
+            options,
+            mut ties,
+        } = self;
+        let Start {
+            process,
+            method,
+            input,
+        } = start;
+        match handle.take_place(&options, &mut ties) {
+            Ok(place) => {
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                handle.start(&place, process, init, &options, &ties)?;
+                Ok(ProcessHandle::new(place))
+            }
+            Err(error) => {
+                let refused = Refused::new(process.into_boxed(), input);
+                Err(SubmitError::NotAdmitted(error, refused))
+            }
+        }
+    }
+}
+
+/// A process that was not submitted, and its input.
+pub struct Refused<P: Protocol> {
+    /// The process, on which nothing has been called.
+    pub process: HandedBack<Box<dyn Process<P>>>,
+    /// Its input.
+    pub input: P::Input,
+}
+
+impl<P: Protocol> Refused<P> {
+    /// For errors of crates above.
+    pub fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
+        let process = HandedBack::new(process);
+        Self { process, input }
+    }
+}
+
+crate::protocol::debug_fields!(Refused<P>, "Refused");
+
+/// Why a process was not submitted. Unless its `init` or a hook refused, it comes back.
+#[non_exhaustive]
+pub enum SubmitError<P: Protocol> {
+    /// There is no place for it.
+    NotAdmitted(NotAdmitted, Refused<P>),
+    /// `init` returned an error or panicked; the process was closed.
+    Init(InitError<P>),
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
+    Hook(HookError<P>),
+}
+
+impl<P: Protocol> fmt::Display for SubmitError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAdmitted(error, _) => error.fmt(f),
+            Self::Init(error) => error.fmt(f),
+            Self::Hook(error) => error.fmt(f),
+        }
+    }
+}
+
+error_by_display!(
+    SubmitError<P: Protocol>,
+    Self::NotAdmitted(error, _) => error,
+    Self::Init(error) => error,
+    Self::Hook(error) => error,
+);
+
+/// A value that comes back with an error. The error may be shared by threads, as `Box<dyn Error +
+/// Send + Sync>` asks, though the value may not: nobody sees it before it is taken out.
+pub struct HandedBack<T>(Mutex<T>);
+
+impl<T> HandedBack<T> {
+    /// For errors of one's own.
+    pub fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        // Never locked, and so never poisoned.
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> fmt::Debug for HandedBack<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandedBack").finish_non_exhaustive()
+    }
+}

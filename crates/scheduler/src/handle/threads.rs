@@ -1,0 +1,130 @@
+//! A thread for processes that must all run on one.
+
+use std::borrow::Cow;
+use std::time::Duration;
+use std::{fmt, io};
+
+use filch_blocking::Calls;
+use filch_processors::{Processors, ReserveError};
+
+use crate::observe::running::CommandLabel;
+use crate::table::body::Task;
+use crate::{Completion, Handle, Process, Protocol, RunningCall, Submission};
+
+/// A thread for processes that must all run on one, as some libraries demand. From
+/// [`Handle::reserve_thread`].
+///
+/// A worker that finds one of its processes lends its right to run to this thread, and rests
+/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. Everything
+/// of these processes runs here, except for the first `init`, the `close` after an `init` that
+/// refuses, and the destructor of the output.
+///
+/// When it is dropped, its processes go on wherever a worker finds them. It need not be dropped
+/// before the scheduler is shut down.
+#[must_use = "a thread that is released at once runs nothing"]
+pub struct BoundThread<P: Protocol> {
+    handle: Handle<P>,
+    thread: filch_processors::BoundThread<Task<P>>,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Starts a thread for [processes bound to it](BoundThread).
+    ///
+    /// # Errors
+    /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
+    /// or the system refused one.
+    pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
+        let thread = Processors::reserve_thread(&self.shared.processors)?;
+        let handle = self.clone();
+        Ok(BoundThread { handle, thread })
+    }
+}
+
+impl<P: Protocol> BoundThread<P> {
+    /// Prepares to submit a process that takes all its steps on this thread. As
+    /// [`Handle::submission`].
+    pub fn submission<'a>(
+        &'a self,
+        process: impl Process<P> + 'static,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        let submission = self.handle.submission(process, method, input);
+        submission.bound_to(self.thread.id())
+    }
+
+    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
+    /// that was handed back.
+    pub fn submission_boxed<'a>(
+        &'a self,
+        process: Box<dyn Process<P>>,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        let submission = self.handle.submission_boxed(process, method, input);
+        submission.bound_to(self.thread.id())
+    }
+}
+
+impl<P: Protocol> fmt::Debug for BoundThread<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoundThread")
+            .field(&self.thread.id())
+            .finish()
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
+    /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
+    /// Blocking.
+    ///
+    /// Beyond the [limit of threads](crate::Builder::thread_limit), and while the
+    /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
+    /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
+    /// `call` goes on through the step.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.shared.processors.blocking(call)
+    }
+}
+
+impl<P: Protocol> Completion<P> {
+    /// Lists what does the command on the calling thread, until the result is dropped: a shutdown
+    /// waits for it, and reports show it, with that label. To be called before it is asked whether
+    /// the command [is wanted](Self::is_wanted): a shutdown that has seen the process end, and then
+    /// no call, knows that none begins.
+    pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
+        let (process, tag) = (self.pid(), self.tag());
+        Calls::begin(
+            &self.handle().shared.calls,
+            CommandLabel {
+                process,
+                tag,
+                label,
+            },
+        )
+    }
+}
+
+/// Whether the calling thread is a timers', a blocking pool's, or a worker of any scheduler.
+pub fn is_ours() -> bool {
+    filch_blocking::is_blocking_thread()
+        || filch_timers::is_timer_thread()
+        || filch_processors::is_machine()
+}
+
+/// What is told of them.
+pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
+
+impl<P: Protocol> Handle<P> {
+    /// Has `call` told of each step that lasts longer than `limit`. See
+    /// [`Builder::watchdog`](crate::Builder::watchdog).
+    ///
+    /// # Errors
+    /// The system refuses the thread.
+    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
+        let handle = self.clone();
+        let tell = move |task| call(&handle.call_of(task));
+        Processors::watch_tasks(&self.shared.processors, limit, tell)
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a process is over, for those that cannot have its output.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_sync::panic::catch_panic;
+
+use crate::table::pid;
+use crate::table::pid::Pid;
+
+/// Why a process is over, as its `close`, the hooks and
+/// the processes that watch it or are linked to it are told.
+///
+/// Errors are told as the text of their `Display`. Cloning counts a reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// It said `done`. The one *normal* reason, which ends no process that
+    /// is linked.
+    Done,
+    /// `step` returned this error; or a new version did not start, and
+    /// said this.
+    Failed(Arc<str>),
+    /// `step` or `close` panicked with this message.
+    Panicked(Arc<str>),
+    /// It waited for commands with none outstanding.
+    WaitsForNothing,
+    /// It was terminated.
+    Terminated,
+    /// The patience of a shutdown ran out.
+    ShutDown,
+    /// A process that it was linked to, perhaps through others, did not end normally.
+    Linked {
+        /// The first one in the chain of links.
+        origin: Pid,
+        /// How that one ended: never [`Linked`](Self::Linked) itself.
+        reason: Arc<ExitReason>,
+    },
+    /// It was never started: its `init`, or the hook, refused with
+    /// this message.
+    NotStarted(Arc<str>),
+    /// It had ended before it was watched or linked, and its reason is no longer known.
+    NoSuchProcess,
+    /// This version has been replaced by another, and the process goes on. Told to
+    /// `close` alone.
+    Upgraded,
+}
+
+impl ExitReason {
+    /// Whether the process ended well: [`Done`](Self::Done).
+    pub fn is_normal(&self) -> bool {
+        *self == Self::Done
+    }
+
+    /// The process failed with this error.
+    pub fn failed(error: &dyn fmt::Display) -> Self {
+        Self::Failed(text(error))
+    }
+
+    /// The process did not start because of this error.
+    pub fn not_started(error: &dyn fmt::Display) -> Self {
+        Self::NotStarted(text(error))
+    }
+}
+
+/// The error's `Display` is user code, and may panic.
+fn text(error: &dyn fmt::Display) -> Arc<str> {
+    catch_panic(|| error.to_string())
+        .unwrap_or_else(|message| format!("an error that panics when printed: {message}"))
+        .into()
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("done"),
+            Self::Failed(message) => write!(f, "failed: {message}"),
+            Self::Panicked(message) => write!(f, "panicked: {message}"),
+            Self::WaitsForNothing => f.write_str("waited for commands with none outstanding"),
+            Self::Terminated => f.write_str("terminated"),
+            Self::ShutDown => f.write_str("shut down"),
+            Self::Linked { origin, reason } => write!(f, "linked to {origin}, which: {reason}"),
+            Self::NotStarted(message) => write!(f, "not started: {message}"),
+            Self::NoSuchProcess => pid::write(f, &"it"),
+            Self::Upgraded => f.write_str("replaced by a new version"),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What the processes of a table are doing, and what they wait for.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use filch_event_queue::Depth;
+use filch_process_state::State;
+
+use crate::observe::observer::{PendingCommand, ProcessDetails};
+use crate::table::pid::Pid;
+use crate::table::slot::Slot;
+use crate::{Context, Extension, Handle, Protocol};
+
+/// What one process is doing.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessInfo {
+    /// The process.
+    pub pid: Pid,
+    /// Its names, in no order. An [extension](crate::Extension) that keeps names adds them.
+    pub names: Vec<Arc<str>>,
+    /// What it is doing, or waits for.
+    pub activity: Activity,
+    /// Commands that it yielded and whose completions it has not been given.
+    pub outstanding: u32,
+    /// Messages sent to it that no step has been given; `None` without a limit, since they are not
+    /// counted then.
+    pub undelivered: Option<u32>,
+    /// Messages, and other events, that lie in its queue: known up to some fifty, and else at least
+    /// so many. What its worker has drained, and no step has been given, is not among them.
+    #[cfg_attr(feature = "serde", serde(with = "SerializedDepth"))]
+    pub queued: Depth,
+    /// Steps that it has taken.
+    pub steps: u64,
+    /// Messages, and other events except completions, that its steps were given.
+    pub messages: u64,
+    /// Of the steps, those that were given no event while commands of the process were under way:
+    /// it goes on where it could wait. `u32::MAX` means as many or more.
+    pub empty_steps: u32,
+    /// What is known besides, if a journal is kept of the process.
+    pub details: Option<Box<ProcessDetails>>,
+}
+
+impl ProcessInfo {
+    /// Of the process `pid` in that slot, on which the caller holds a pin, or which it has. Each
+    /// field was true at some moment during the call.
+    pub(crate) fn of<P: Protocol>(pid: Pid, slot: &Slot<P>) -> Self {
+        let activity = match (slot.state.state(), slot.events.is_closed()) {
+            (State::Complete, false) => Activity::Starting,
+            (_, true) => Activity::Ending,
+            (State::Ready, _) => Activity::Ready,
+            (State::Blocked, _) => Activity::Blocked,
+            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
+            (State::Idle, _) => Activity::Idle,
+            (_, false) => Activity::Running,
+        };
+        Self {
+            pid,
+            names: Vec::new(),
+            activity,
+            outstanding: slot.awaited.commands(),
+            undelivered: None,
+            queued: slot.events.depth(),
+            steps: slot.stats.steps(),
+            messages: slot.stats.messages(),
+            empty_steps: slot.empty_steps.get(),
+            details: None,
+        }
+    }
+
+    /// The processes that it calls, if all that it waits for is known to be their answers: it
+    /// waits for commands, these are calls, and none has a time limit.
+    pub fn waits_for_calls(&self) -> Option<Vec<Pid>> {
+        let details = self.details.as_ref()?;
+        let commands = &details.commands;
+        if self.activity != Activity::Blocked || commands.len() != self.outstanding as usize {
+            return None;
+        }
+        let callee = |command: &PendingCommand| command.calls.filter(|_| !command.is_limited);
+        commands.iter().map(callee).collect()
+    }
+
+    /// Whether it goes on by itself.
+    pub fn can_run(&self) -> bool {
+        use Activity::{Ending, Ready, Running};
+        matches!(self.activity, Ready | Running | Ending)
+    }
+}
+
+/// How a [`Depth`] is serialized.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize)]
+#[serde(remote = "Depth")]
+struct SerializedDepth {
+    events: usize,
+    is_exact: bool,
+}
+
+/// What a process is doing.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activity {
+    /// Its `init` is running.
+    Starting,
+    /// It waits for its turn.
+    Ready,
+    /// It is in a step.
+    Running,
+    /// It waits for commands.
+    Blocked,
+    /// It waits for whatever comes.
+    Idle,
+    /// It is a future that is pending: it waits for its waker, wherever that is.
+    Pending,
+    /// Its last step is over, and it is being closed.
+    Ending,
+}
+
+impl fmt::Display for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Blocked => "blocked",
+            Self::Idle => "idle",
+            Self::Pending => "pending",
+            Self::Ending => "ending",
+        })
+    }
+}
+
+/// What a pending future waits for.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingFuture {
+    /// Its process.
+    pub pid: Pid,
+    /// The processes whose handles it awaits. The end of each will wake it.
+    pub awaits: Vec<Pid>,
+    /// Clones of its waker that are kept elsewhere: by threads, timers, channels, or by other
+    /// futures than join handles. Each may wake it; of none it is known who has it.
+    pub wakers: usize,
+}
+
+/// Timers that are pending.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingTimers {
+    /// How many there are.
+    pub count: usize,
+    /// How long it is until the first of them is due, by its own clock. Zero: it is due, or firing.
+    pub next: Duration,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// What each process that lives is doing; those that come and go meanwhile may be missing.
+    pub fn list(&self) -> Vec<ProcessInfo> {
+        let extensions = self.shared.extensions.all();
+        let processes = self.table().iter();
+        processes
+            .map(|process| self.look_at(process.slot(), &extensions))
+            .collect()
+    }
+
+    /// What the process `pid` is doing, if it lives.
+    pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
+        let process = self.table().pin(pid)?;
+        let extensions = self.shared.extensions.all();
+        let is_live = process.is_live();
+        is_live.then(|| self.look_at(process.slot(), &extensions))
+    }
+
+    /// What a process is doing, and what is known of it beside its slot, on which the caller holds
+    /// a pin.
+    fn look_at(&self, slot: &Slot<P>, extensions: &[Arc<dyn Extension>]) -> ProcessInfo {
+        let pid = self.table().pid_of(slot);
+        let mut info = ProcessInfo::of(pid, slot);
+        if let Some(policy) = self.policy(slot) {
+            info.undelivered = Some(u32::try_from(policy.undelivered()).unwrap_or(u32::MAX));
+        }
+        let journal = self.shared.journal.as_ref();
+        info.details = journal
+            .and_then(|journal| journal.details(pid))
+            .map(Box::new);
+        for extension in extensions {
+            extension.add_to(&mut info);
+        }
+        info
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// The process's own figures: how much it has done, and what waits for it.
+    pub fn info(&self) -> ProcessInfo {
+        let handle = self.handle();
+        let extensions = handle.shared.extensions.all();
+        handle.look_at(handle.table().slot(self.pid().slot()), &extensions)
+    }
+}

@@ -1,0 +1,185 @@
+//! A call of the user's code that has not returned: where it runs, for which process, since when.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use filch_processors::{Inside, RunningTask};
+
+use crate::{Handle, Pid, Protocol};
+
+/// What is known of a command that a blocking thread does.
+#[derive(Clone)]
+pub(crate) struct CommandLabel {
+    pub(crate) process: Pid,
+    pub(crate) tag: u64,
+    pub(crate) label: Option<Cow<'static, str>>,
+}
+
+/// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
+/// person with a program that hangs.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunningCall {
+    /// The name of its thread, as a debugger shows it.
+    pub thread: String,
+    /// The process that it runs for, if it does for one.
+    pub process: Option<Pid>,
+    /// The name of that one's type, if the scheduler keeps a [journal](crate::Builder::journal).
+    pub type_name: Option<&'static str>,
+    /// What it is.
+    pub kind: CallKind,
+    /// For how long it has run: exactly for commands, blocking calls and timers. A step has no
+    /// clock, so that this is the time since a shutdown, a [dump](crate::Handle::dump) or
+    /// [`Handle::running`](crate::Handle::running) first saw it.
+    pub elapsed: Duration,
+}
+
+/// What a [`RunningCall`] is.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallKind {
+    /// A command, on a thread of [`BlockingThreads`](crate::BlockingThreads).
+    Command {
+        /// Its tag.
+        tag: u64,
+        /// The label that it was [given](crate::BlockingThreads::run_labelled).
+        label: Option<Cow<'static, str>>,
+    },
+    /// A step, or what a worker calls besides for a process that has not ended: the command
+    /// handler, `close`, a hook, a destructor.
+    Step,
+    /// A [`blocking`](crate::Handle::blocking) call in a step.
+    Blocking,
+    /// A job of the pool that is [attached](crate::Handle::pool), from a thread outside or from
+    /// another worker. It may sleep until a part of it has ended elsewhere.
+    Job,
+    /// What follows the end of a process: a call of [`on_exit`](crate::ProcessHandle::on_exit), or
+    /// the destructor of an output.
+    AfterEnd,
+    /// What a timer fires. The timers were the command handler's.
+    Timer,
+    /// A destructor at the scheduler's end: of the command handler, of the hooks, of a receiver, or
+    /// of a worker's thread-local value.
+    Destructor,
+}
+
+impl fmt::Display for RunningCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.thread)?;
+        let at_least = match &self.kind {
+            CallKind::Command { tag, .. } => {
+                write!(f, "command {tag}")?;
+                ""
+            }
+            CallKind::Step => {
+                f.write_str("a step")?;
+                "at least "
+            }
+            CallKind::Blocking => {
+                f.write_str("a blocking call in a step")?;
+                ""
+            }
+            CallKind::Job => {
+                f.write_str("a job of the attached pool")?;
+                "at least "
+            }
+            CallKind::AfterEnd => {
+                f.write_str("an `on_exit` call or destructor after the end")?;
+                "at least "
+            }
+            CallKind::Timer => {
+                f.write_str("a timer's call")?;
+                ""
+            }
+            CallKind::Destructor => {
+                f.write_str("a destructor at the scheduler's end")?;
+                "at least "
+            }
+        };
+        if let Some(process) = self.process {
+            write!(f, " of process {process}")?;
+        }
+        if let Some(type_name) = self.type_name {
+            write!(f, ", a {type_name}")?;
+        }
+        if let CallKind::Command {
+            label: Some(label), ..
+        } = &self.kind
+        {
+            write!(f, " ({label})")?;
+        }
+        write!(f, ", for {at_least}{:.1} s", self.elapsed.as_secs_f64())
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// The calls of the user's code that are under way: on the workers, and on
+    /// [`BlockingThreads`](crate::BlockingThreads) for this scheduler's processes. Takes some locks
+    /// for a moment, and disturbs nothing else.
+    pub fn running(&self) -> Vec<RunningCall> {
+        let mut running = self.running_commands();
+        let tasks = self.shared.processors.running();
+        running.extend(tasks.into_iter().map(|task| self.call_of(task)));
+        running
+    }
+
+    fn running_commands(&self) -> Vec<RunningCall> {
+        let mut commands = commands(&self.shared.calls);
+        for command in &mut commands {
+            command.type_name = self.type_name(command.process);
+        }
+        commands
+    }
+
+    fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
+        let journal = self.shared.journal.as_ref()?;
+        journal.type_name(process?)
+    }
+
+    /// What a worker is in the middle of.
+    pub(crate) fn call_of(&self, task: RunningTask) -> RunningCall {
+        let process = task.label.and_then(|label| self.labelled(label));
+        let kind = match task.inside {
+            // Each process has a label, and jobs have none.
+            Inside::Piece => CallKind::Job,
+            Inside::BlockingCall if task.label.is_none() => CallKind::Job,
+            Inside::BlockingCall => CallKind::Blocking,
+            Inside::Task if process.is_some_and(|process| self.has_exited(process)) => {
+                CallKind::AfterEnd
+            }
+            Inside::Task => CallKind::Step,
+            _ => CallKind::Destructor,
+        };
+        RunningCall {
+            thread: task.thread,
+            process,
+            type_name: self.type_name(process),
+            kind,
+            elapsed: task.elapsed,
+        }
+    }
+
+    /// Whether the process has left its exit, and its worker only tells of it.
+    fn has_exited(&self, process: Pid) -> bool {
+        let slot = self.table().find(process);
+        slot.is_none_or(|slot| slot.life.is_set())
+    }
+}
+
+/// The commands that run on blocking threads.
+pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<RunningCall> {
+    let running = calls.running().into_iter().map(|call| RunningCall {
+        thread: call.thread,
+        process: Some(call.label.process),
+        type_name: None,
+        kind: CallKind::Command {
+            tag: call.label.tag,
+            label: call.label.label,
+        },
+        elapsed: call.elapsed,
+    });
+    running.collect()
+}

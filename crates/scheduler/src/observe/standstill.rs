@@ -1,0 +1,342 @@
+//! Whether anything will ever happen again, and what the processes wait for if not.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use filch_process_state::LetGo;
+use filch_processors::NeverQuiescent;
+use filch_sync::lock;
+use filch_timers::pending_for;
+
+use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
+use crate::observe::joins::WakerId;
+use crate::observe::list::ProcessList;
+use crate::table::pid::Pid;
+use crate::{CalledFromInside, Handle, Protocol};
+
+/// What the processes wait for when nothing can run any more. Its `Display` is a report for people.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Standstill {
+    /// The processes that live.
+    pub processes: Vec<ProcessInfo>,
+    /// What those of them wait for that are pending futures.
+    pub futures: Vec<PendingFuture>,
+    /// The timers that are pending, if any are: see [`Verdict::AwaitsTimers`].
+    pub timers: Option<PendingTimers>,
+}
+
+/// Whether anything will ever happen again.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No process lives.
+    AllEnded,
+    /// Timers are pending that will send messages to processes here, complete their commands or
+    /// wake their futures. More than these may come from outside.
+    AwaitsTimers(PendingTimers),
+    /// A thread outside holds the completion of a command, or is in the middle of submitting a
+    /// process, or has the waker of a future.
+    AwaitsOutside,
+    /// No command is under way, and no future has a waker outside: the processes wait for messages,
+    /// or for each other. If no thread outside sends a message either, they wait for ever.
+    Deadlock,
+}
+
+impl Standstill {
+    /// Of the processes that live. `timers` of which none is pending are none.
+    pub fn new(
+        processes: Vec<ProcessInfo>,
+        futures: Vec<PendingFuture>,
+        timers: PendingTimers,
+    ) -> Self {
+        Self {
+            processes,
+            futures,
+            timers: (timers.count > 0).then_some(timers),
+        }
+    }
+
+    /// Whether anything will ever happen again.
+    ///
+    /// It is never [`Deadlock`](Verdict::Deadlock) while something that the processes wait for is
+    /// known to be able to come. What is held outside counts as able to come, be it held by
+    /// something that waits in its turn: a completion that a process keeps, to complete it later;
+    /// the waker of a future in a channel or a lock whose other end is with a process here. A
+    /// closure that sends a message, and that is not known to be a timer's, is a thread outside.
+    pub fn verdict(&self) -> Verdict {
+        if self.processes.is_empty() {
+            Verdict::AllEnded
+        } else if let Some(timers) = self.timers {
+            Verdict::AwaitsTimers(timers)
+        } else if self.is_any_awake() {
+            Verdict::AwaitsOutside
+        } else {
+            Verdict::Deadlock
+        }
+    }
+
+    /// Whether something that is known to be outside can make one of them go on. (If one awaits
+    /// another that goes on, that other one is such.)
+    fn is_any_awake(&self) -> bool {
+        let lives = |pid: &Pid| self.processes.iter().any(|process| process.pid == *pid);
+        let is_looked_at = |pid| self.futures.iter().any(|future| future.pid == pid);
+        let process_is = |process: &ProcessInfo| {
+            process.outstanding > 0
+                || process.activity == Activity::Starting
+                // Of a future that was not looked at, nothing is known.
+                || process.activity == Activity::Pending && !is_looked_at(process.pid)
+        };
+        // One that is awaited, and has ended since, has woken it, or is about to.
+        let future_is =
+            |future: &PendingFuture| future.wakers > 0 || !future.awaits.iter().all(lives);
+        self.processes.iter().any(process_is) || self.futures.iter().any(future_is)
+    }
+
+    /// What the report begins with.
+    fn headline(&self) -> String {
+        let (is_are, waiting) = match self.processes.len() {
+            1 => ("is", "1 process waits".to_owned()),
+            count => ("are", format!("{count} processes wait")),
+        };
+        let outstanding = |process: &ProcessInfo| u64::from(process.outstanding);
+        let commands: u64 = self.processes.iter().map(outstanding).sum();
+        let woken = self.futures.iter().filter(|one| one.wakers > 0).count();
+        let futures = match woken {
+            0 => String::new(),
+            1 => ", 1 future may be woken from there".to_owned(),
+            count => format!(", {count} futures may be woken from there"),
+        };
+        let outside = format!("{commands} commands are under way outside{futures}");
+        match self.verdict() {
+            Verdict::AllEnded => "all processes have ended".to_owned(),
+            Verdict::AwaitsTimers(PendingTimers { count, next }) => {
+                let pending = match count {
+                    1 => "1 timer is pending, due".to_owned(),
+                    _ => format!("{count} timers are pending, the first due"),
+                };
+                format!("{waiting}; {pending} in {next:?}; {outside}:")
+            }
+            Verdict::AwaitsOutside => {
+                format!("{waiting}; {outside}, and nothing runs before that comes:")
+            }
+            Verdict::Deadlock if self.futures.is_empty() => format!(
+                "{waiting} for messages; no command is under way, so unless a thread outside sends \
+                 some, they wait for ever:"
+            ),
+            Verdict::Deadlock => format!(
+                "{waiting}; no command is under way, and no waker {is_are} held outside; so unless \
+                 a thread outside sends messages, they wait for ever:"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Standstill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline())?;
+        if self.processes.is_empty() {
+            return Ok(());
+        }
+        write!(f, "\n{}", ProcessList(&self.processes))?;
+        for future in self.futures.iter().filter(|one| !one.awaits.is_empty()) {
+            write!(f, "\n{} awaits {}", future.pid, list(&future.awaits, ", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn list(pids: &[Pid], between: &str) -> String {
+    let names: Vec<_> = pids.iter().map(Pid::to_string).collect();
+    names.join(between)
+}
+
+/// Why there was no standstill to wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StandstillError {
+    /// Called on a worker of the same scheduler, which would run for as long as it waited.
+    CalledFromInside,
+    /// The workers have left, and what became runnable since will never run.
+    ShutDown,
+    /// Something ran until the time was over.
+    StillRunning {
+        /// The processes that could run when it was: none, if each stood still for a moment.
+        processes: Vec<ProcessInfo>,
+    },
+}
+
+impl fmt::Display for StandstillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CalledFromInside => CalledFromInside.fmt(f),
+            Self::ShutDown => NeverQuiescent.fmt(f),
+            Self::StillRunning { processes } => {
+                f.write_str("there was no standstill in time")?;
+                let mut before = "; it still goes on with";
+                for process in processes {
+                    write!(f, "{before} {} ({})", process.pid, process.activity)?;
+                    before = ",";
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for StandstillError {}
+
+impl<P: Protocol> Handle<P> {
+    /// Blocks until no process can run any more, unless a thread outside completes a command,
+    /// sends, wakes, or submits; then says what each one waits for. Blocking, while anything is
+    /// runnable: for ever, if a process never stops to run. Where that may be, there is a limit:
+    /// [`wait_for_standstill_timeout`](Self::wait_for_standstill_timeout).
+    ///
+    /// The standstill is exact: at one moment during the call all workers were idle and nothing was
+    /// runnable, and until the last process had been looked at no step was taken. What it knows of
+    /// futures and timers, and what it cannot see, says [`Standstill::verdict`].
+    ///
+    /// # Errors
+    /// [`StandstillError::CalledFromInside`], [`StandstillError::ShutDown`].
+    pub fn wait_for_standstill(&self) -> Result<Standstill, StandstillError> {
+        self.standstill_by(None)
+    }
+
+    /// [`wait_for_standstill`](Self::wait_for_standstill), for at most that long.
+    ///
+    /// # Errors
+    /// [`StandstillError`].
+    pub fn wait_for_standstill_timeout(
+        &self,
+        limit: Duration,
+    ) -> Result<Standstill, StandstillError> {
+        // A deadline that the clock cannot express never comes.
+        self.standstill_by(Instant::now().checked_add(limit))
+    }
+
+    fn standstill_by(&self, deadline: Option<Instant>) -> Result<Standstill, StandstillError> {
+        if self.is_worker() {
+            return Err(StandstillError::CalledFromInside);
+        }
+        let processors = &self.shared.processors;
+        loop {
+            // Before all is quiet: what begins after this is seen below, however long it takes.
+            let before = self.moves();
+            let quiet = match deadline {
+                None => processors.wait_quiescent().map(|()| true),
+                Some(deadline) => processors.wait_quiescent_until(deadline),
+            };
+            if quiet.map_err(|NeverQuiescent| StandstillError::ShutDown)?
+                && let Some(standstill) = self.look_at_all(before)
+            {
+                return Ok(standstill);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                let mut processes = self.list();
+                processes.retain(ProcessInfo::can_run);
+                return Err(StandstillError::StillRunning { processes });
+            }
+            // A thread outside may have made one Ready and not put it into a queue yet, where it
+            // could be seen: let it.
+            filch_sync::thread::yield_now();
+        }
+    }
+
+    /// What each process waits for; none if one has been woken since, or has taken a step while
+    /// others were looked at.
+    fn look_at_all(&self, before: u64) -> Option<Standstill> {
+        let looking = &self.shared.looking;
+        let _one_at_a_time = lock(looking);
+        // First: what a timer does later than this is seen below.
+        let calls = pending_for(self.number(), &|_| false);
+        let processes = self.list();
+        if processes.iter().any(ProcessInfo::can_run) {
+            return None;
+        }
+        let pending = |process: &&ProcessInfo| process.activity == Activity::Pending;
+        let futures: Option<Vec<(Pid, Wakers)>> = processes
+            .iter()
+            .filter(pending)
+            .map(|process| Some((process.pid, self.look_at_future(process.pid)?)))
+            .collect();
+        let futures = futures?;
+        let own: HashSet<WakerId> = futures.iter().map(|(_, wakers)| wakers.id).collect();
+        let sleeps = pending_for(usize::MAX, &|waker| own.contains(&WakerId::of(waker)));
+        // After the clones were counted: see `Joins`.
+        let futures = self.awaited(futures, &processes);
+        let timers = PendingTimers {
+            count: calls.0 + sleeps.0,
+            next: calls.1.min(sleeps.1),
+        };
+        let standstill = Standstill::new(processes, futures, timers);
+        (self.moves() == before).then_some(standstill)
+    }
+
+    /// What the futures await, of the processes that live.
+    fn awaited(&self, futures: Vec<(Pid, Wakers)>, alive: &[ProcessInfo]) -> Vec<PendingFuture> {
+        let mut by_waker = match futures.is_empty() {
+            true => HashMap::new(),
+            false => self.shared.joins.by_waker(),
+        };
+        let alive: HashSet<Pid> = alive.iter().map(|process| process.pid).collect();
+        let awaited = futures.into_iter().map(|(pid, Wakers { id, clones })| {
+            let mut awaits = by_waker.remove(&id).unwrap_or_default();
+            // One that has ended has called the waker already.
+            awaits.retain(|awaited| alive.contains(awaited));
+            awaits.sort_unstable();
+            PendingFuture {
+                pid,
+                wakers: clones.saturating_sub(awaits.len()),
+                awaits,
+            }
+        });
+        awaited.collect()
+    }
+
+    /// Steps taken and processes ended: while all is quiet, it stays as it is.
+    fn moves(&self) -> u64 {
+        let counters = self.shared.counters.iter();
+        counters
+            .map(|counters| counters.snapshot())
+            .map(|worker| worker.steps + worker.ended)
+            .sum()
+    }
+}
+
+/// What a pending future can be woken by.
+pub(crate) struct Wakers {
+    pub(crate) id: WakerId,
+    /// Clones of its waker, wherever they are.
+    pub(crate) clones: usize,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// The wakers of the future `pid`, if it is pending; none if it has been woken, or is being
+    /// looked at by another thread.
+    pub(crate) fn look_at_future(&self, pid: Pid) -> Option<Wakers> {
+        let process = self.table().pin(pid)?;
+        let slot = process.slot();
+        slot.state.seize().ok()?;
+        // Seized: as a worker's `start` would, this has made the process Running, so this thread
+        // has it until it lets go.
+        let wakers = Wakers {
+            id: WakerId::of_future_in(slot),
+            clones: slot.waker_clones(),
+        };
+        // A wake-up by a clone that is not counted any more is seen here: `waker_clones`.
+        match slot.state.idle() {
+            Ok(LetGo::Waits) => Some(wakers),
+            Ok(LetGo::Enqueue) => {
+                self.enqueue(slot);
+                None
+            }
+            Err(error) => unreachable!("only the thread that has it lets go of it: {error}"),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,84 @@
+//! The verdict on processes of which none can run, and the report for people.
+
+use std::time::Duration;
+
+use filch_process_state::LetGo;
+
+use crate::table::{Placement, Table};
+use crate::{Node, PendingFuture, PendingTimers, ProcessInfo, Protocol, Standstill, Verdict};
+
+enum Any {}
+
+impl Protocol for Any {
+    type Input = ();
+    type Message = ();
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+/// That many processes that wait: for what comes, or each for its waker.
+fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
+    let table = Table::<Any>::new(Node::default());
+    for _ in 0..count {
+        let slot = table.occupy(&Placement::default()).unwrap();
+        slot.awaited.set_future(future);
+        slot.state.submit().unwrap();
+        slot.state.start().unwrap();
+        assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
+    }
+    table
+        .iter()
+        .map(|pin| ProcessInfo::of(pin.pid(), pin.slot()))
+        .collect()
+}
+
+fn timers(count: usize) -> PendingTimers {
+    let next = Duration::from_secs(3);
+    PendingTimers { count, next }
+}
+
+/// The verdict, and the first line of the report.
+fn said(standstill: &Standstill) -> (Verdict, String) {
+    let report = standstill.to_string();
+    let headline = report.lines().next().unwrap_or_default();
+    (standstill.verdict(), headline.to_owned())
+}
+
+#[test]
+fn processes_that_wait_for_messages() {
+    let all_ended = Standstill::new(Vec::new(), Vec::new(), timers(0));
+    assert_eq!(
+        said(&all_ended),
+        (Verdict::AllEnded, "all processes have ended".to_owned())
+    );
+    let deadlock = Standstill::new(waiting(2, false), Vec::new(), timers(0));
+    let (verdict, headline) = said(&deadlock);
+    assert_eq!((verdict, deadlock.timers), (Verdict::Deadlock, None));
+    assert!(headline.starts_with("2 processes wait for messages; no command"));
+    let timed = Standstill::new(waiting(1, false), Vec::new(), timers(1));
+    let (verdict, headline) = said(&timed);
+    assert_eq!(verdict, Verdict::AwaitsTimers(timers(1)));
+    assert!(headline.starts_with("1 process waits; 1 timer is pending, due in 3s; 0 commands"));
+}
+
+#[test]
+fn futures_that_wait_for_their_wakers() {
+    let processes = waiting(2, true);
+    let pids = [processes[0].pid, processes[1].pid];
+    let standstill = |wakers: usize| {
+        let futures = pids.map(|pid| PendingFuture {
+            pid,
+            awaits: Vec::new(),
+            wakers: if pid == pids[0] { wakers } else { 0 },
+        });
+        Standstill::new(processes.clone(), futures.to_vec(), timers(0))
+    };
+    let (verdict, headline) = said(&standstill(0));
+    assert_eq!(verdict, Verdict::Deadlock);
+    assert!(headline.starts_with("2 processes wait; no command is under way, and no waker"));
+    let (verdict, headline) = said(&standstill(1));
+    assert_eq!(verdict, Verdict::AwaitsOutside);
+    assert!(headline.contains("outside, 1 future may be woken from there, and nothing runs"));
+}

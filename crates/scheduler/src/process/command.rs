@@ -1,0 +1,300 @@
+//! Commands: the handler that does them, and the right to complete one.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::table::body::Item;
+use crate::table::pinned::Pinned;
+use crate::{
+    CommandError, EndCall, Event, ExitReason, Handle, Pid, ProcessError, ProcessHandle, Protocol,
+};
+
+/// Does the commands that processes yield.
+///
+/// Called on the worker that ran the step, right after it. A short command is completed on the
+/// spot; a long one is passed on with its [`Completion`], and completed from elsewhere. A handler
+/// that blocks keeps the worker from running processes.
+///
+/// The handler is dropped by the last worker that leaves: before
+/// [`shutdown`](crate::Scheduler::shutdown) returns, if that waits for the workers. A closure is a
+/// handler: see the [crate](crate).
+pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
+    /// Does `command`, or has it done, and answers through `completion`.
+    ///
+    /// A panic in here completes the command with [`CommandError::Panicked`], unless it was
+    /// completed before.
+    fn handle(&self, command: P::Command, completion: Completion<P>);
+}
+
+impl<P: Protocol, F> CommandHandler<P> for F
+where
+    F: Fn(P::Command, Completion<P>) + Send + Sync + 'static,
+{
+    fn handle(&self, command: P::Command, completion: Completion<P>) {
+        self(command, completion);
+    }
+}
+
+/// The right, and the duty, to complete one command, once, from any thread.
+///
+/// Dropping it completes the command with [`CommandError::Abandoned`]: no process waits for ever
+/// because a handler forgot it. Completing for a process that has ended meanwhile does nothing.
+///
+/// It cannot be used twice:
+///
+/// ```compile_fail,E0382
+/// fn twice<P: filch_scheduler::Protocol<Reply = ()>>(completion: filch_scheduler::Completion<P>) {
+///     completion.complete(());
+///     completion.complete(());
+/// }
+/// ```
+///
+/// What the thread did before it completes happens before the step that sees the completion.
+#[must_use = "dropping it completes the command with an error"]
+pub struct Completion<P: Protocol> {
+    /// Before the handle: with the last one goes the scheduler.
+    command: OpenCommand<P>,
+    scheduler: Handle<P>,
+}
+
+impl<P: Protocol> Completion<P> {
+    /// Of a command of that scheduler's.
+    pub(crate) fn new(scheduler: &Handle<P>, command: OpenCommand<P>) -> Self {
+        let scheduler = scheduler.clone();
+        Self { command, scheduler }
+    }
+
+    /// The process that yielded the command.
+    pub fn pid(&self) -> Pid {
+        self.command.pid()
+    }
+
+    /// The tag that the process gave the command.
+    pub fn tag(&self) -> u64 {
+        self.command.tag()
+    }
+
+    /// The scheduler of the process that yielded the command.
+    pub fn handle(&self) -> &Handle<P> {
+        &self.scheduler
+    }
+
+    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
+    /// spared.
+    pub fn is_wanted(&self) -> bool {
+        self.command.is_wanted()
+    }
+
+    /// The command is done: the process's next step gets `reply`. Lock-free.
+    pub fn complete(self, reply: P::Reply) {
+        self.command.answer(Ok(reply));
+    }
+
+    /// The command failed: the process's next step gets `error`. Lock-free.
+    pub fn fail(self, error: P::Error) {
+        self.command.answer(Err(CommandError::Failed(error)));
+    }
+
+    /// Answers with what `work` returns, or panics with.
+    pub fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+        self.command.answer_by(work);
+    }
+
+    /// Has the exit of `process`, through `reply`, answer. No thread waits for that. `reply` runs
+    /// where the process ends; if it panics, the command completes with that message.
+    pub fn follow(
+        self,
+        process: ProcessHandle<P>,
+        reply: impl FnOnce(Result<P::Output, ProcessError<P>>) -> Result<P::Reply, P::Error>
+        + Send
+        + 'static,
+    ) {
+        process.on_exit(|exit| self.answer_by(|| reply(exit)));
+    }
+
+    /// Has `call` called when the process that yielded the command has ended, and nobody waits for
+    /// its answer any more: to give up a request, a timer, a place in a line. See
+    /// [`Handle::at_end`].
+    pub fn at_end(&self, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
+        self.scheduler.at_end(self.pid(), call)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Completion<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion")
+            .field("pid", &self.pid())
+            .field("tag", &self.tag())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Hands one command to the handler, if there is one, and answers for the handler if it panics.
+pub(crate) fn dispatch<P: Protocol>(
+    handler: Option<&dyn CommandHandler<P>>,
+    command: P::Command,
+    scheduler: &Handle<P>,
+    outstanding: OpenCommand<P>,
+) {
+    let Some(handler) = handler else {
+        outstanding.answer(Err(CommandError::NoHandler));
+        return drop_contained(command);
+    };
+    let completion = Completion::new(scheduler, outstanding);
+    answer_panics::<P>(|| handler.handle(command, completion));
+}
+
+/// A command of a process that is under way: the right, and the duty, to complete it, once, from
+/// any thread. Dropping it completes it with [`CommandError::Abandoned`].
+///
+/// The handler gets one in a [`Completion`](crate::Completion). A step
+/// [opens](crate::StepOutput::open_command) one for what it has done without the handler.
+///
+/// Its fields are whole words. It is moved right after it is made, and reading a word that was
+/// written in pieces waits until they have left the store buffer.
+pub struct OpenCommand<P: Protocol> {
+    /// Until it is answered: so long the PID cannot come to mean another process.
+    process: Option<Pinned<P>>,
+    tag: u64,
+    /// Its number in the journal, if there is one.
+    number: u64,
+}
+
+impl<P: Protocol> OpenCommand<P> {
+    /// What the process has yielded with that tag.
+    #[inline]
+    pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
+        let scheduler = process.scheduler();
+        let journal = scheduler.shared.journal.as_ref();
+        let number = journal.map_or(0, |journal| journal.begin_command(process.pid(), tag));
+        Self {
+            process: Some(process),
+            tag,
+            number,
+        }
+    }
+
+    fn process(&self) -> &Pinned<P> {
+        match &self.process {
+            Some(process) => process,
+            None => unreachable!("an answer uses it up"),
+        }
+    }
+
+    /// Tells reports that what is done is a call of the process `to`.
+    pub fn note_call(&self, to: Pid, is_limited: bool) {
+        if let Some(journal) = &self.process().scheduler().shared.journal {
+            journal.note_call(self.pid(), self.number, to, is_limited);
+        }
+    }
+
+    /// The process that has yielded it.
+    pub fn pid(&self) -> Pid {
+        self.process().pid()
+    }
+
+    /// The tag that it was given.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Whether the process still lives.
+    pub fn is_wanted(&self) -> bool {
+        !self.process().slot().events.is_closed()
+    }
+
+    /// Completes it with what `work` returns, or panics with.
+    #[inline]
+    pub fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+        // Delivered in there, a reply goes by registers.
+        let answered = catch_panic(|| match work() {
+            Ok(reply) => self.deliver(Ok(reply)),
+            Err(error) => self.fail(CommandError::Failed(error)),
+        });
+        if let Err(message) = answered {
+            self.fail(CommandError::Panicked(message.into()));
+        }
+    }
+
+    /// Completes it: the process's next step gets the result. Lock-free.
+    pub fn answer(mut self, result: Result<P::Reply, CommandError<P>>) {
+        self.deliver(result);
+    }
+
+    #[cold]
+    fn fail(&mut self, error: CommandError<P>) {
+        self.deliver(Err(error));
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, result: Result<P::Reply, CommandError<P>>) {
+        let tag = self.tag;
+        let completed = Item::Event(Event::Completed { tag, result });
+        let Some(process) = self.process.take() else {
+            return;
+        };
+        let scheduler = process.scheduler();
+        // Before the process can end.
+        if let Some(journal) = &scheduler.shared.journal {
+            journal.end_command(process.pid(), self.number);
+        }
+        scheduler.deliver_completion(process.slot(), completed);
+    }
+
+    #[cold]
+    fn abandon(&mut self) {
+        if !std::thread::panicking() || !dispatching() {
+            return self.fail(CommandError::Abandoned);
+        }
+        // The handler is unwinding. `answer_panics` will know the message that belongs in the
+        // answer.
+        let unanswered = Self {
+            process: self.process.take(),
+            ..*self
+        };
+        UNWOUND.with(|unwound| {
+            let mut unwound = unwound.borrow_mut();
+            unwound.get_or_insert_default().push(Box::new(unanswered));
+        });
+    }
+}
+
+impl<P: Protocol> Drop for OpenCommand<P> {
+    fn drop(&mut self) {
+        if self.process.is_some() {
+            self.abandon();
+        }
+    }
+}
+
+thread_local! {
+    /// While this thread calls a handler: what a panic of that one dropped.
+    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
+}
+
+fn dispatching() -> bool {
+    UNWOUND.with(|unwound| unwound.borrow().is_some())
+}
+
+/// Calls a handler, and answers for it if it panics.
+pub(crate) fn answer_panics<P: Protocol>(handle: impl FnOnce()) {
+    UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
+    let outcome = catch_panic(handle);
+    let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
+    if let Err(message) = outcome {
+        for unanswered in unwound {
+            match unanswered.downcast::<OpenCommand<P>>() {
+                Ok(unanswered) => {
+                    unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
+                }
+                // Another scheduler's: its drop calls it abandoned, now that nothing unwinds.
+                Err(foreign) => drop(foreign),
+            }
+        }
+    }
+}
+
+crate::protocol::debug_fields!(OpenCommand<P>, "OpenCommand", tag);

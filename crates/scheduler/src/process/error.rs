@@ -1,0 +1,142 @@
+//! How a process ends, if not well.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::protocol::error_by_display;
+use crate::table::inline_box::InlineBox;
+use crate::{ExitReason, Exited, InitError, Pid, Protocol};
+
+/// How a process ended, once it has. An error is boxed: it is larger than most outputs, and an exit
+/// is moved several times.
+pub(crate) type Exit<P> = Result<Outcome<P>, Box<ProcessError<P>>>;
+
+/// What is left of a process that has ended well.
+pub enum Outcome<P: Protocol> {
+    /// It said [`done`](crate::StepOutput::done).
+    Output(P::Output),
+    /// It said [`done_with`](crate::StepOutput::done_with).
+    Other(AnyOutput),
+}
+
+impl<P: Protocol> fmt::Debug for Outcome<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Output(_) => "Output(..)",
+            Self::Other(_) => "Other(..)",
+        })
+    }
+}
+
+/// An output of a type that only its reader knows. Up to three words are kept in place.
+#[derive(Debug)]
+pub struct AnyOutput(pub(crate) InlineBox<dyn Any + Send, 3>);
+
+impl AnyOutput {
+    /// The output, if it is a `T`.
+    ///
+    /// # Errors
+    /// This, if it is something else.
+    pub fn downcast<T: Any>(self) -> Result<T, Self> {
+        self.0.downcast().map_err(Self)
+    }
+}
+
+/// How a process ended, if not well.
+#[non_exhaustive]
+pub enum ProcessError<P: Protocol> {
+    /// `step` returned this error.
+    Failed(P::Error),
+    /// The process [failed](crate::StepOutput::fail_with) with this error, which is none of its
+    /// protocol's.
+    FunctionFailed(Box<dyn Error + Send + Sync>),
+    /// `step`, `close` or the destructor panicked with this message; or so did a future.
+    Panicked(String),
+    /// The process said that it waits for commands, with none outstanding, and would have waited
+    /// for ever.
+    WaitsForNothing,
+    /// Its new version, which was to take its place, did not start.
+    Upgrade(InitError<P>),
+    /// It was [terminated](crate::Handle::terminate).
+    Terminated,
+    /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end
+    /// normally.
+    Linked {
+        /// The first one in the chain of links.
+        origin: Pid,
+        /// How that one ended.
+        reason: Arc<ExitReason>,
+    },
+    /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
+    ShutDown,
+}
+
+impl<P: Protocol> ProcessError<P> {
+    /// The process's own error, if that is how it ended. (One of an async function, of any type, is
+    /// the [`source`](Error::source).)
+    pub fn failure(&self) -> Option<&P::Error> {
+        match self {
+            Self::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// What others are told of it.
+    pub fn reason(&self) -> ExitReason {
+        match self {
+            Self::Failed(error) => ExitReason::failed(error),
+            Self::FunctionFailed(error) => ExitReason::failed(error),
+            Self::Panicked(message) => ExitReason::Panicked(message.as_str().into()),
+            Self::Upgrade(_) => ExitReason::failed(self),
+            Self::WaitsForNothing => ExitReason::WaitsForNothing,
+            Self::ShutDown => ExitReason::ShutDown,
+            Self::Terminated => ExitReason::Terminated,
+            Self::Linked { origin, reason } => ExitReason::Linked {
+                origin: *origin,
+                reason: Arc::clone(reason),
+            },
+        }
+    }
+}
+
+/// How a process ends that was linked to this one and does not trap exits.
+impl<P: Protocol> From<Exited> for ProcessError<P> {
+    fn from(exited: Exited) -> Self {
+        match exited.reason {
+            ExitReason::Linked { origin, reason } => Self::Linked { origin, reason },
+            reason => Self::Linked {
+                origin: exited.pid,
+                reason: Arc::new(reason),
+            },
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Display for ProcessError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => write!(f, "the process failed: {error}"),
+            Self::FunctionFailed(error) => write!(f, "the process failed: {error}"),
+            Self::Panicked(message) => write!(f, "the process panicked: {message}"),
+            Self::WaitsForNothing => f.write_str(
+                "the process waits for commands but has none outstanding: yield one before `wait`, \
+                 or be `idle` to await messages",
+            ),
+            Self::Upgrade(error) => write!(f, "the new version did not start: {error}"),
+            Self::Terminated => f.write_str("the process was terminated"),
+            Self::Linked { origin, reason } => write!(
+                f,
+                "the process ended with one that it was linked to, {origin}, which: {reason}"
+            ),
+            Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
+        }
+    }
+}
+
+error_by_display!(
+    ProcessError<P: Protocol>,
+    Self::FunctionFailed(error) => &**error,
+    Self::Upgrade(error) => error,
+);

@@ -1,0 +1,203 @@
+//! How many processes live, how many may, and whether new ones are still admitted.
+
+use std::num::NonZeroUsize;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use filch_slab::AllocateError;
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
+
+/// A sharded count of the processes that live, with a closed flag in each shard.
+///
+/// Without a limit each worker has a shard, and all other threads share one: a process may enter by
+/// one shard and leave by another, and only the sum over all shards is the number of processes.
+/// With a limit there is one shard for all, as the limit is exact.
+#[derive(Debug)]
+pub struct Admission {
+    /// Each: twice the processes that entered here, less twice those that left here, wrapping; plus
+    /// [`CLOSED`].
+    shards: Box<[CachePadded<AtomicUsize>]>,
+    /// All shards are closed.
+    closed: AtomicBool,
+    limit: Option<NonZeroUsize>,
+    // For a thread that waits until all have left: a slow path, and blocking by its nature.
+    waiting: Mutex<()>,
+    all_ended: Condvar,
+}
+
+/// Why a process was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The admission is closed.
+    Closed,
+    /// As many processes live as this limit allows.
+    Full(NonZeroUsize),
+    /// The table has no memory for one more process.
+    NoMemory,
+}
+
+/// What the [table](crate::table::table::Table) says of a process that was admitted.
+impl From<AllocateError> for Refusal {
+    fn from(error: AllocateError) -> Self {
+        match error {
+            AllocateError::Full => Self::Full(MOST),
+            AllocateError::NoMemory => Self::NoMemory,
+        }
+    }
+}
+
+/// As many processes as a table can hold.
+const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize - 1).expect("it is not zero");
+
+const CLOSED: usize = 1;
+const ONE: usize = 2;
+
+impl Admission {
+    /// Open, for at most `limit` processes, if there is a limit, and for that many workers.
+    pub fn new(limit: Option<NonZeroUsize>, workers: usize) -> Self {
+        let shards = if limit.is_some() { 1 } else { 1 + workers };
+        Self {
+            shards: (0..shards).map(|_| CachePadded::default()).collect(),
+            closed: AtomicBool::new(false),
+            limit,
+            waiting: Mutex::new(()),
+            all_ended: Condvar::new(),
+        }
+    }
+
+    /// The shard of that worker, or of all threads that are no worker.
+    fn shard(&self, worker: Option<usize>) -> &AtomicUsize {
+        if self.limit.is_some() {
+            return &self.shards[0];
+        }
+        &self.shards[worker.map_or(0, |worker| worker + 1)]
+    }
+
+    /// Counts one more process, if there is room and the admission is open. `worker` is the number
+    /// of the calling worker. Lock-free.
+    ///
+    /// # Errors
+    /// [`Refusal`], and nothing is counted.
+    pub fn enter(&self, worker: Option<usize>) -> Result<(), Refusal> {
+        let shard = self.shard(worker);
+        // ORDERING: Relaxed: the compare-exchange validates it.
+        let mut word = shard.load(Ordering::Relaxed);
+        loop {
+            if word & CLOSED != 0 {
+                return Err(Refusal::Closed);
+            }
+            if let Some(limit) = self.limit
+                && word / ONE >= limit.get()
+            {
+                return Err(Refusal::Full(limit));
+            }
+            // ORDERING: Relaxed: the count carries no data; processes are handed over by the table.
+            // A loop and not an addition: a caller that overshoots for a moment would make another
+            // one find the limit reached, or keep the last one that leaves from noticing it.
+            match shard.compare_exchange_weak(
+                word,
+                word.wrapping_add(ONE),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Ok(()),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// A process that had entered is gone. Whether it was the last one and the admission is closed;
+    /// of the last few, several may be told so. `worker` is the number of the calling worker.
+    /// Wait-free, except for the last one.
+    #[must_use]
+    pub fn leave(&self, worker: Option<usize>) -> bool {
+        // ORDERING: Release, partner of the Acquire in `live`: what the process did happens before
+        // the return of `wait`.
+        let before = self.shard(worker).fetch_sub(ONE, Ordering::Release);
+        before & CLOSED != 0 && self.is_last()
+    }
+
+    /// After leaving by a shard that is closed.
+    #[cold]
+    fn is_last(&self) -> bool {
+        // ORDERING: partner of itself, in other threads that leave, and of the fence in `close`: of
+        // all that look, the last one to pass its fence sees what the others have written before
+        // theirs. If not all shards are closed yet, the last one is the thread that closes them.
+        fence(Ordering::SeqCst);
+        let last = self.is_closed() && self.live() == 0;
+        if last {
+            // Under the lock: the waiter is either before its look at the count, or asleep.
+            let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            self.all_ended.notify_all();
+        }
+        last
+    }
+
+    /// Admits no process from now on. Whether none lives: then none will be the last to
+    /// [`leave`](Self::leave). Wait-free.
+    #[must_use]
+    pub fn close(&self) -> bool {
+        for shard in &self.shards {
+            // ORDERING: Relaxed: released by the store below. A process that leaves by this shard
+            // later sees the mark, and looks; one that left earlier is seen by a thread that sees
+            // the mark.
+            shard.fetch_or(CLOSED, Ordering::Relaxed);
+        }
+        // ORDERING: Release, partner of the Acquire in `is_closed`.
+        self.closed.store(true, Ordering::Release);
+        // ORDERING: partner of the fence in `is_last`.
+        fence(Ordering::SeqCst);
+        self.live() == 0
+    }
+
+    /// Whether all shards are closed.
+    ///
+    /// The answer may be old. A submitter that asks after
+    /// [`Table::occupy`](crate::table::table::Table::occupy) sees the closing of a thread whose
+    /// later walk over the table does not find its process.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        // ORDERING: Acquire, partner of the Release in `close`: a thread that counts after this
+        // sees every shard closed, and so all processes that ever entered. Without it, one might be
+        // overlooked as it enters and seen as it leaves by another shard, and the count taken for
+        // zero. Where the answer must not be old something stands before it: in `is_last` a fence,
+        // in a submitter the RMW of `occupy`, which meets the one of the walk.
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// How many processes live. A guess while some enter; once this
+    /// [is closed](Self::is_closed), never less than there are.
+    pub fn live(&self) -> usize {
+        let sum = self.shards.iter().fold(0, |sum: usize, shard| {
+            // ORDERING: Acquire: see `leave`.
+            sum.wrapping_add(shard.load(Ordering::Acquire) & !CLOSED)
+        });
+        // A process that entered by a shard after its load here, and left by another one before its
+        // load, makes the sum negative.
+        usize::try_from(sum.cast_signed() / ONE.cast_signed()).unwrap_or(0)
+    }
+
+    /// Waits until no process is left, for `patience` at most. Whether none is. Blocking. What the
+    /// processes did happens before the return of `true`. To be called after
+    /// [`close`](Self::close).
+    pub fn wait(&self, patience: Duration) -> bool {
+        // A deadline that the clock cannot express never comes.
+        let deadline = Instant::now().checked_add(patience);
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut over = false;
+        while self.live() > 0 && !over {
+            (waiting, over) = match deadline {
+                Some(deadline) => wait_until(&self.all_ended, &self.waiting, waiting, deadline),
+                None => {
+                    let woken = self.all_ended.wait(waiting);
+                    (woken.unwrap_or_else(PoisonError::into_inner), false)
+                }
+            };
+        }
+        self.live() == 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,386 @@
+//! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
+//! process to the thread that joins it.
+
+use std::task::{Poll, Waker};
+use std::time::Instant;
+use std::{fmt, mem, ptr};
+
+use filch_parker::{Parker, Unparker};
+use filch_sync::atomic::{AtomicPtr, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::Protocol;
+use crate::process::error::Exit;
+use crate::table::body::Body;
+
+/// What is told of the end.
+enum Waiter<P: Protocol> {
+    /// A thread, which then takes the exit.
+    Thread(Unparker),
+    /// A future, which then takes the exit.
+    Future(Waker),
+    /// No thread waits: this is called with the exit.
+    Call(Box<dyn FnOnce(Exit<P>) + Send>),
+}
+
+/// Which waker a handle has left in a [`LifeCell`], if any.
+#[derive(Debug, Default)]
+pub struct Waiting(usize);
+
+impl Waiting {
+    /// Whether there may be one.
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
+///
+/// | `word` | `content` belongs to |
+/// |---|---|
+/// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
+/// | a waiter's address: it lives, and somebody is to be told of its end | the same |
+/// | `nobody`: it lives, and nobody wants its exit | the same |
+/// | `ended`: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
+pub struct LifeCell<P: Protocol> {
+    word: AtomicPtr<Waiter<P>>,
+    content: UnsafeCell<Life<P>>,
+}
+
+/// The two share one place: an exit comes when the body is gone.
+enum Life<P: Protocol> {
+    /// Nothing yet, or not any more.
+    Nothing,
+    Body(Body<P>),
+    Exit(Exit<P>),
+}
+
+/// The word of a process that has ended: no waiter lies at an odd address.
+fn ended<P: Protocol>() -> *mut Waiter<P> {
+    ptr::without_provenance_mut(1)
+}
+
+/// The word of a process whose handle has [let go](LifeCell::let_go) of the exit.
+fn nobody<P: Protocol>() -> *mut Waiter<P> {
+    ptr::without_provenance_mut(3)
+}
+
+impl<P: Protocol> LifeCell<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            word: AtomicPtr::new(ptr::null_mut()),
+            content: UnsafeCell::new(Life::Nothing),
+        }
+    }
+
+    /// Gives the cell its body. To be called before `init` runs on it: a body that is prepared on
+    /// the stack is moved more often.
+    ///
+    /// # Safety
+    /// The caller is the submitter, before the process became Ready.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the cell's point: exclusivity is the caller's duty, which has the slot"
+    )]
+    pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
+        self.content.with_mut(|content| {
+            // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
+            // last thread out of the slot has cleared it.
+            let content = unsafe {
+                content.write(Life::Body(body));
+                &mut *content
+            };
+            match content {
+                Life::Body(body) => body,
+                Life::Nothing | Life::Exit(_) => unreachable!("written just now"),
+            }
+        })
+    }
+
+    /// The body, if there is one.
+    ///
+    /// # Safety
+    /// The caller has the process: it is the worker that made it Running and has not let go; and it
+    /// holds no other reference to the body.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the cell's point: exclusivity is the caller's duty, by the process state"
+    )]
+    #[inline]
+    pub(crate) unsafe fn body(&self) -> Option<&mut Body<P>> {
+        // SAFETY: exclusivity is the caller's obligation, above.
+        self.content
+            .with_mut(|content| match unsafe { &mut *content } {
+                Life::Body(body) => Some(body),
+                Life::Nothing | Life::Exit(_) => None,
+            })
+    }
+
+    /// Drops the body, where it is, if there is one: the process ends.
+    ///
+    /// # Safety
+    /// As for `body`.
+    ///
+    /// # Panics
+    /// If the body's destructor does; it is gone then.
+    pub unsafe fn drop_body(&self) {
+        // SAFETY: exclusivity is the caller's obligation, above.
+        self.content
+            .with_mut(|content| unsafe { *content = Life::Nothing });
+    }
+
+    /// The process has ended like that: `exit` makes what is then written to its place, so that it
+    /// is not moved on the way. Wakes the thread that waits for it, or calls what was left to be
+    /// called. A panic in there is contained, as there is nobody to tell.
+    ///
+    /// # Safety
+    /// The caller ends the process, calls this once, and has a pin on the slot.
+    #[inline]
+    pub(crate) unsafe fn set(&self, exit: impl FnOnce() -> Exit<P>) {
+        // SAFETY: the process lives by the word, and it is the caller who ends it (contract), so
+        // that the content is the caller's.
+        unsafe { self.discard() };
+        // SAFETY: as above. What is overwritten is `Nothing`.
+        self.content
+            .with_mut(|content| unsafe { content.write(Life::Exit(exit())) });
+        // SAFETY: the exit is there, and the rest is the caller's.
+        unsafe { self.announce() };
+    }
+
+    /// # Safety
+    /// As for `set`, and the exit is there.
+    unsafe fn announce(&self) {
+        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
+        // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
+        // box is seen.
+        let waiter = self.word.swap(ended(), Ordering::AcqRel);
+        if waiter.is_null() {
+            return;
+        }
+        if waiter == nobody() {
+            // SAFETY: the handle has left the exit to this thread.
+            unsafe { self.discard() };
+            return;
+        }
+        // SAFETY: the word was not `ended` yet, so this is the box that `await_end` has put there;
+        // it is taken out once.
+        match *unsafe { Box::from_raw(waiter) } {
+            Waiter::Thread(unparker) => {
+                let _ = unparker.unpark();
+            }
+            // It is user code.
+            Waiter::Future(waker) => drop_contained(catch_panic(|| waker.wake())),
+            Waiter::Call(call) => {
+                // SAFETY: the process has ended; the handle is used up, and has left the exit to
+                // the call.
+                let exit = unsafe { self.take() };
+                let _ = catch_panic(|| call(exit));
+            }
+        }
+    }
+
+    /// Waits for the end, until `deadline` if there is one. Blocking. `None` if the deadline came
+    /// first. What the process did happens before the return of its exit.
+    ///
+    /// # Safety
+    /// The caller has the process's handle, and calls neither this nor `watch` once it has the
+    /// exit.
+    pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+        if !self.is_set() {
+            let parker = Parker::new();
+            if let Ok(waiter) = self.await_end(Box::new(Waiter::Thread(parker.unparker()))) {
+                while !self.is_set() {
+                    let woken = match deadline {
+                        Some(deadline) => parker.park_deadline(deadline),
+                        None => {
+                            parker.park();
+                            true
+                        }
+                    };
+                    if !woken && self.withdraw(waiter).is_some() {
+                        return None;
+                    }
+                }
+            }
+        }
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        Some(unsafe { self.take() })
+    }
+
+    /// The exit, if it is there; else leaves the waker for it, in place of one that was left
+    /// before: `waiting` knows. Lock-free, except for memory.
+    ///
+    /// # Safety
+    /// As for `wait`, and `waiting` is the handle's.
+    pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker) -> Poll<Exit<P>> {
+        if !self.is_set() {
+            let waiter = match self.take_back(waiting) {
+                Some(mut waiter) => {
+                    if let Waiter::Future(own) = &mut *waiter {
+                        own.clone_from(waker);
+                    }
+                    waiter
+                }
+                None => Box::new(Waiter::Future(waker.clone())),
+            };
+            if let Ok(waiter) = self.await_end(waiter) {
+                waiting.0 = waiter.addr();
+                return Poll::Pending;
+            }
+        }
+        waiting.0 = 0;
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        Poll::Ready(unsafe { self.take() })
+    }
+
+    /// Takes the waker back that was left, unless the process has ended.
+    pub fn forget(&self, waiting: &mut Waiting) {
+        drop(self.take_back(waiting));
+    }
+
+    /// Takes the waiter back that was left with a waker, unless the process has ended.
+    fn take_back(&self, waiting: &mut Waiting) -> Option<Box<Waiter<P>>> {
+        let address = mem::take(&mut waiting.0);
+        // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
+        // handle from the one that did.
+        let word = self.word.load(Ordering::Relaxed);
+        if address == 0 || word.addr() != address {
+            return None;
+        }
+        self.withdraw(word)
+    }
+
+    /// Has `call` called at the end: on the worker that ends the process, or here, if it has ended.
+    /// What the process did happens before the call.
+    ///
+    /// # Safety
+    /// As for `wait`, and the caller gives the handle up.
+    pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
+        if let Err(waiter) = self.await_end(Box::new(Waiter::Call(call)))
+            && let Waiter::Call(call) = *waiter
+        {
+            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
+            // the caller has.
+            call(unsafe { self.take() });
+        }
+    }
+
+    /// Nobody wants the exit: it is dropped when the process ends, or here, if it has ended.
+    /// Without this it stays until the last thread is out of the slot. A panic of its destructor is
+    /// contained, as there is nobody to tell. Wait-free.
+    ///
+    /// # Safety
+    /// As for `wait`, and the caller gives the handle's right to the exit up.
+    pub unsafe fn let_go(&self) {
+        // ORDERING: Relaxed on success: the thread that ends the process has nothing to see of
+        // this one. On failure Acquire: as in `is_set`.
+        let left = self.word.compare_exchange(
+            ptr::null_mut(),
+            nobody(),
+            Ordering::Relaxed,
+            Ordering::Acquire,
+        );
+        if left.is_err() {
+            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
+            // the caller has.
+            unsafe { self.discard() };
+        }
+    }
+
+    /// Leaves a waiter to be told of the end, and returns its address, for `withdraw`.
+    ///
+    /// # Errors
+    /// The waiter, if the process has ended.
+    fn await_end(&self, waiter: Box<Waiter<P>>) -> Result<*mut Waiter<P>, Box<Waiter<P>>> {
+        let waiter = Box::into_raw(waiter);
+        // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
+        // Acquire: as in `is_set`.
+        let waits = self.word.compare_exchange(
+            ptr::null_mut(),
+            waiter,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
+        match waits {
+            Ok(_) => Ok(waiter),
+            // SAFETY: made above, and the word never held it.
+            Err(_) => Err(unsafe { Box::from_raw(waiter) }),
+        }
+    }
+
+    /// Takes the waiter back, unless the process has ended.
+    fn withdraw(&self, waiter: *mut Waiter<P>) -> Option<Box<Waiter<P>>> {
+        // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
+        // the caller looks again.
+        let withdrawn = self.word.compare_exchange(
+            waiter,
+            ptr::null_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        // SAFETY: it was `await_end`'s box, and now the word does not hold it any more.
+        withdrawn.is_ok().then(|| unsafe { Box::from_raw(waiter) })
+    }
+
+    /// Takes the exit out.
+    ///
+    /// # Safety
+    /// The process has ended, which the caller has acquired, and the exit is the caller's.
+    unsafe fn take(&self) -> Exit<P> {
+        // SAFETY: the caller's.
+        let content = self
+            .content
+            .with_mut(|content| unsafe { mem::replace(&mut *content, Life::Nothing) });
+        let Life::Exit(exit) = content else {
+            unreachable!("one handle takes the exit, once")
+        };
+        exit
+    }
+
+    /// Drops what is there, where it is. A panic in there is contained.
+    ///
+    /// # Safety
+    /// The content is the caller's.
+    unsafe fn discard(&self) {
+        self.content.with_mut(|content| {
+            // SAFETY: the caller's.
+            let content = unsafe { &mut *content };
+            if !matches!(content, Life::Nothing) {
+                let _ = catch_panic(|| *content = Life::Nothing);
+            }
+        });
+    }
+
+    /// Whether the process has ended. What it did is visible then.
+    pub fn is_set(&self) -> bool {
+        // ORDERING: Acquire, partner of the Release in `set`.
+        self.word.load(Ordering::Acquire) == ended()
+    }
+
+    /// Makes the cell ready for the next occupant, and drops what nobody has taken.
+    ///
+    /// # Safety
+    /// The caller is the last thread out of the slot.
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
+        // the caller has acquired.
+        unsafe { self.discard() };
+        // ORDERING: Relaxed: published with the slot, by the slab.
+        self.word.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+impl<P: Protocol> fmt::Debug for LifeCell<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LifeCell")
+            .field("ended", &self.is_set())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

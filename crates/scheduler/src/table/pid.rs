@@ -1,0 +1,135 @@
+//! Names of processes: which table, which slot, which of the slot's occupants.
+
+use std::error::Error;
+use std::fmt;
+
+/// The name of one process: the node that it lives on, the number of its table there, a slot of
+/// that table, and the generation of the slot's occupant.
+///
+/// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next
+/// occupant, nor a process of another table. (Table and generation have 32 bits each: a PID kept
+/// over 2³² occupants of one slot, or over 2³² tables, would be mistaken.)
+///
+/// This holds while the program runs. A program that starts again counts from 0 again, and its
+/// processes get names that other programs may still know, unless it starts as another [`Node`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pid {
+    pub(crate) origin: Origin,
+    /// Slot and generation. In one word, so that a PID is two, and passed in registers.
+    occupant: u64,
+}
+
+/// A place where processes live, as other places see it: a program, a machine. A program that talks
+/// to no other one needs none, and its tables are on node 0. Each run of a program should be a
+/// different node: see [`Pid`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Node(pub u32);
+
+/// Node and table, compared at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Origin(u64);
+
+impl Origin {
+    pub(crate) fn new(node: Node, table: u32) -> Self {
+        Self(u64::from(node.0) << 32 | u64::from(table))
+    }
+
+    #[inline]
+    pub(crate) fn node(self) -> Node {
+        Node((self.0 >> 32) as u32)
+    }
+
+    fn table(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Pid {
+    #[inline]
+    pub(crate) fn new(origin: Origin, slot: u32, generation: u32) -> Self {
+        let occupant = u64::from(slot) << 32 | u64::from(generation);
+        Self { origin, occupant }
+    }
+
+    /// The node that the process lives on.
+    #[inline]
+    pub fn node(self) -> Node {
+        self.origin.node()
+    }
+
+    /// The number of its slot: that of its [pins](crate::table::Pin), and of what is kept by slot.
+    #[inline]
+    pub fn slot(self) -> u32 {
+        (self.occupant >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        self.occupant as u32
+    }
+
+    /// The PID as a number, for transports.
+    pub fn to_bits(self) -> u128 {
+        u128::from(self.origin.0) << 64 | u128::from(self.occupant)
+    }
+
+    /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID,
+    /// too: of a process that lives, or of none, and what is sent to the latter is refused.
+    pub fn from_bits(bits: u128) -> Self {
+        Self {
+            origin: Origin((bits >> 64) as u64),
+            occupant: bits as u64,
+        }
+    }
+}
+
+impl fmt::Display for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, table) = (self.origin.node(), self.origin.table());
+        f.write_str("<")?;
+        if node != Node::default() {
+            write!(f, "{}:", node.0)?;
+        }
+        write!(f, "{table}.{}.{}>", self.slot(), self.generation())
+    }
+}
+
+/// As text.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Pid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Debug for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pid{self}")
+    }
+}
+
+/// No live process has that PID: it has ended, or never was here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchProcess {
+    /// The process that was meant.
+    pub pid: Pid,
+}
+
+impl fmt::Display for NoSuchProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, &self.pid)
+    }
+}
+
+impl Error for NoSuchProcess {}
+
+/// What every message says of it. `which` is the process, or a word for it.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, which: &dyn fmt::Display) -> fmt::Result {
+    write!(
+        f,
+        "no such process: {which} has ended, or is of another scheduler"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! A pin on a process's slot, which keeps the scheduler's memory, too.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::time::Instant;
+
+use filch_process_state::Reason;
+use filch_processors::Awaited;
+
+use crate::handle::handle::Owned;
+use crate::process::error::Exit;
+use crate::table::body::Task;
+use crate::table::life::LifeCell;
+use crate::table::pid::Pid;
+use crate::table::slot::Slot;
+use crate::{Handle, Protocol};
+
+/// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
+/// kept, as by a [`Handle`]. One word, which leads to both.
+///
+/// A handle is counted, and this is not: the pin is there anyway, and a count would be one line
+/// that all threads write for each process that they submit.
+pub(crate) struct Pinned<P: Protocol>(NonNull<Slot<P>>);
+
+// SAFETY: it stands for references to the slot and the scheduler, which are shared by all threads.
+unsafe impl<P: Protocol> Send for Pinned<P> {}
+// SAFETY: as above.
+unsafe impl<P: Protocol> Sync for Pinned<P> {}
+
+impl<P: Protocol> Pinned<P> {
+    /// Takes over a pin on the slot.
+    ///
+    /// # Safety
+    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the pin,
+    /// and gives it up.
+    #[inline]
+    pub(crate) unsafe fn new(slot: NonNull<Slot<P>>) -> Self {
+        Self(slot)
+    }
+
+    /// A pin on the slot of the process `pid`, if that has its slot still.
+    pub(crate) fn of(scheduler: &Handle<P>, pid: Pid) -> Option<Self> {
+        let pin = ManuallyDrop::new(scheduler.table().pin(pid)?);
+        // SAFETY: the pin is taken over from one that is forgotten, and the slot is of the
+        // scheduler's table, whose owner is the scheduler.
+        Some(unsafe { Self::new(NonNull::from(pin.slot())) })
+    }
+
+    /// The process, which this pins.
+    #[inline]
+    pub(crate) fn held(&self) -> Held<'_, P> {
+        Held(self.slot())
+    }
+
+    /// The process's PID.
+    #[inline]
+    pub(crate) fn pid(&self) -> Pid {
+        self.scheduler().table().pid_of(self.slot())
+    }
+
+    /// The scheduler, which may have no owner any more: not to be cloned.
+    #[inline]
+    pub(crate) fn scheduler(&self) -> ManuallyDrop<Handle<P>> {
+        // SAFETY: the owner of a scheduler's table (contract of `new`), which the pin keeps.
+        let shared = unsafe { Owned::lent(self.slot().owner()) };
+        ManuallyDrop::new(Handle { shared })
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> &Slot<P> {
+        // SAFETY: slots do not move, and the pin keeps the table.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn life(&self) -> &LifeCell<P> {
+        &self.slot().life
+    }
+
+    /// The exit, when it is there, if that is before the deadline. Without a deadline the calling
+    /// thread may take the process's steps itself: they might last longer.
+    ///
+    /// # Safety
+    /// The caller has the right to the exit, and gives it up if the exit comes.
+    pub(crate) unsafe fn exit_until(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+        let slot = self.slot();
+        if deadline.is_none() {
+            let scheduler = self.scheduler();
+            scheduler.shared.processors.help(&AwaitedEnd(slot));
+        }
+        // SAFETY: the caller's.
+        unsafe { slot.life.wait(deadline) }
+    }
+
+    /// Has `watcher` called with the exit.
+    ///
+    /// # Safety
+    /// The caller has the right to the exit, and gives it up.
+    pub(crate) unsafe fn watch(&self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
+        // SAFETY: the caller's.
+        unsafe { self.life().watch(Box::new(watcher)) };
+    }
+
+    /// Has the process take another turn, if it still lives: without an event.
+    pub(crate) fn nudge(&self) {
+        self.scheduler().wake(self.slot(), Reason::Message);
+    }
+
+    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
+    /// idle; else puts it into a run queue.
+    pub(crate) fn run_here(&self) {
+        let slot = self.slot();
+        let scheduler = self.scheduler();
+        let processors = &scheduler.shared.processors;
+        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
+    }
+}
+
+/// A process that somebody has, or pins, for that long.
+pub(crate) struct Held<'a, P: Protocol>(&'a Slot<P>);
+
+impl<'a, P: Protocol> Held<'a, P> {
+    /// # Safety
+    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
+    /// in it, or pins it, for that long.
+    #[inline]
+    pub(crate) unsafe fn new(slot: &'a Slot<P>) -> Self {
+        Self(slot)
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> &'a Slot<P> {
+        self.0
+    }
+
+    /// A pin of its own.
+    #[inline]
+    pub(crate) fn pin(&self) -> Pinned<P> {
+        // SAFETY: the process is had, or pinned (contract of `new`).
+        unsafe { self.0.share_pin() };
+        // SAFETY: this is that pin; the slot is of a scheduler's table (contract of `new`).
+        unsafe { Pinned::new(NonNull::from(self.0)) }
+    }
+}
+
+/// The end of a process, whose slot the caller pins.
+struct AwaitedEnd<'pinned, P: Protocol>(&'pinned Slot<P>);
+
+impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
+    fn is_over(&self) -> bool {
+        self.0.life.is_set()
+    }
+
+    fn is(&self, task: &Task<P>) -> bool {
+        task.is_of(self.0)
+    }
+}
+
+impl<P: Protocol> Drop for Pinned<P> {
+    fn drop(&mut self) {
+        let scheduler = self.scheduler();
+        // SAFETY: the pin, which goes with this.
+        if unsafe { scheduler.table().unpin(self.slot()) } {
+            // SAFETY: the table says so.
+            unsafe { Owned::free(&scheduler.shared) };
+        }
+    }
+}

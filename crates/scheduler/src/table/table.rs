@@ -1,0 +1,376 @@
+//! The process table: which process a PID means, and what keeps it there.
+
+use std::fmt;
+use std::sync::atomic::{AtomicPtr, AtomicU32};
+
+use filch_event_queue::{PushError, ReopenError};
+use filch_process_state::{Disposal, Reason, State, Wake};
+use filch_slab::{AllocateError, Batch, Slab, Unpinned};
+use filch_sync::atomic::Ordering;
+
+use crate::Protocol;
+use crate::observe::info::ProcessInfo;
+use crate::table::body::Item;
+use crate::table::pid::{Node, Origin, Pid};
+use crate::table::slot::{Placement, Slot};
+
+/// All processes, by PID.
+///
+/// `Body` is what a worker runs, `Item` what a process's queue holds, and `Exit` what is left of a
+/// process for its handle. [`Slot`] says who may touch what.
+pub struct Table<P: Protocol> {
+    /// What all PIDs of this table have in common.
+    origin: Origin,
+    pub(crate) slots: Slab<Slot<P>>,
+    owner: AtomicPtr<()>,
+}
+
+impl<P: Protocol> Table<P> {
+    /// An empty table, whose PIDs differ from those of all other tables of the program.
+    pub fn new(node: Node) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self {
+            // ORDERING: Relaxed: only to be different each time.
+            origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
+            slots: Slab::new(Slot::vacant),
+            owner: AtomicPtr::default(),
+        }
+    }
+
+    /// What has the table, for those who hold nothing but a pin: each
+    /// [slot](crate::table::slot::Slot::owner) knows it. To be called before the table has an
+    /// occupant.
+    pub fn set_owner(&self, owner: *mut ()) {
+        // ORDERING: Relaxed: the table is not shared yet.
+        self.owner.store(owner, Ordering::Relaxed);
+    }
+
+    /// The PID of the process in the slot. The caller holds a pin on it, or has the process.
+    #[inline]
+    pub fn pid_of(&self, slot: &Slot<P>) -> Pid {
+        self.pid(slot.index, slot.generation())
+    }
+
+    #[inline]
+    fn pid(&self, slot: u32, generation: u32) -> Pid {
+        Pid::new(self.origin, slot, generation)
+    }
+
+    /// The node that the processes live on.
+    pub fn node(&self) -> Node {
+        self.origin.node()
+    }
+
+    /// A slot for a new process, which its [PID](Self::pid_of) means from now on. The caller, its
+    /// submitter, gets two pins: the process's and that of its handle. Lock-free, except for
+    /// memory.
+    ///
+    /// # Errors
+    /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all slots that
+    /// there are have occupants, and there is no memory for more of them.
+    pub fn occupy(&self, placement: &Placement<P>) -> Result<&Slot<P>, AllocateError> {
+        let slot = self.slot(self.slots.allocate()?);
+        // ORDERING: Relaxed: set before the table was shared.
+        slot.furnish(placement, self.owner.load(Ordering::Relaxed));
+        let generation = slot.occupancy.occupy(2);
+        debug_assert_eq!(
+            generation,
+            slot.events.generation(),
+            "lives are counted alike"
+        );
+        Ok(slot)
+    }
+
+    /// The slot of a process that the caller has a pin on, or has.
+    ///
+    /// # Panics
+    /// If the index is of another table.
+    pub fn slot(&self, index: u32) -> &Slot<P> {
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => no_slot(index),
+        }
+    }
+
+    /// The process that lives in the slot, if one does. For people: it may have left by now.
+    pub fn occupant(&self, slot: u64) -> Option<Pid> {
+        let index = u32::try_from(slot).ok()?;
+        let occupancy = &self.slots.get(index)?.occupancy;
+        Some(self.pid(index, occupancy.generation()))
+    }
+
+    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its
+    /// submitter has written there is visible. Wait-free.
+    ///
+    /// A PID can be made from any number, and so name a process that is yet to come. The queue of
+    /// its slot may be open already: only this check keeps items out of it.
+    #[inline]
+    pub fn find(&self, pid: Pid) -> Option<&Slot<P>> {
+        if pid.origin != self.origin {
+            return None;
+        }
+        let slot = self.slots.get(pid.slot())?;
+        slot.occupancy.is_current(pid.generation()).then_some(slot)
+    }
+
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
+    /// wakes it. Lock-free, and without a pin: the queue itself refuses what is meant for an
+    /// earlier generation.
+    ///
+    /// If the process ends between the push and the wake-up, the item is dropped with it: by the
+    /// thread that ends it, by this call, or by another sender that came too late (see
+    /// [`wake`](Self::wake)). The wake-up may reach the slot's next occupant, which then takes a
+    /// turn for nothing.
+    ///
+    /// # Errors
+    /// The item, if the process has ended.
+    #[inline]
+    pub fn post(
+        &self,
+        pid: Pid,
+        slot: &Slot<P>,
+        item: Item<P>,
+        reason: Reason,
+    ) -> Result<Wake, Item<P>> {
+        match slot.events.push_in(pid.generation(), item) {
+            Ok(()) => Ok(self.wake(slot, reason)),
+            Err(error) => Err(self.not_posted(slot, error)),
+        }
+    }
+
+    /// After a push that was refused.
+    #[cold]
+    fn not_posted(&self, slot: &Slot<P>, error: PushError<Item<P>>) -> Item<P> {
+        // The push may have claimed a place in the queue of a later occupant, and cancelled it.
+        if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
+            // SAFETY: told to, just now. Senders belong to the table's owners.
+            let vacant = unsafe { self.dispose(slot) };
+            let _ = self.release(vacant, slot);
+        }
+        error.into_inner()
+    }
+
+    /// Wakes the process in that slot, after something was pushed into its queue, or when the
+    /// reason itself is the event. The answer is what the caller has to do, and never
+    /// [`Wake::Dispose`]: if the process has ended and nobody has its queue, this drops what is
+    /// there, and the answer is [`Wake::Refused`].
+    ///
+    /// So of the thread that ends a process and the threads that come too late, the last one
+    /// empties the queue: nothing is left there when all of them are done, also where a pin keeps
+    /// the process in the table. Lock-free: it empties the queue again only because another thread
+    /// came too late meanwhile.
+    #[inline]
+    pub fn wake(&self, slot: &Slot<P>, reason: Reason) -> Wake {
+        match slot.state.wake(reason) {
+            Wake::Dispose => {
+                // SAFETY: told to, just now. The caller has a pin, or is one of the table's owners.
+                let vacant = unsafe { self.dispose(slot) };
+                let _ = self.release(vacant, slot);
+                Wake::Refused
+            }
+            wake => wake,
+        }
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    /// Wait-free, except for the last thread out.
+    pub fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        let slot = self.find(pid)?;
+        match slot.occupancy.pin(pid.generation()) {
+            Ok(()) => Some(Pin {
+                table: self,
+                slot,
+                pid,
+            }),
+            Err(gone) => {
+                let _ = self.release(self.vacate(gone.0, slot), slot);
+                None
+            }
+        }
+    }
+
+    /// Whether the process `pid` is of this table and has not begun to end.
+    pub fn lives(&self, pid: Pid) -> bool {
+        let process = self.pin(pid);
+        process.is_some_and(|process| !process.slot().events.is_closed())
+    }
+
+    /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
+    ///
+    /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there,
+    /// and what the caller did before happens before the return of that call.
+    pub fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
+        self.pinned().filter(Pin::is_live)
+    }
+
+    fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
+        (0..self.slots.high_water()).filter_map(|index| {
+            let slot = self.slot(index);
+            match slot.occupancy.pin_current() {
+                Ok(generation) => Some(Pin {
+                    table: self,
+                    slot,
+                    pid: self.pid(index, generation),
+                }),
+                Err(gone) => {
+                    let _ = self.release(self.vacate(gone.0, slot), slot);
+                    None
+                }
+            }
+        })
+    }
+
+    /// Gives one pin on the slot back. Whether it was the last one of a table that is
+    /// [retired](Self::retire): then the table is the caller's, to be freed. Else it may be gone on
+    /// return, unless the caller has one of its owners' references.
+    ///
+    /// # Safety
+    /// The slot is one of the table. The caller holds that pin, by [`occupy`](Self::occupy) or
+    /// [`Slot::share_pin`], and gives it up.
+    #[must_use = "true: the table is the caller's, to be freed"]
+    pub unsafe fn unpin(&self, slot: &Slot<P>) -> bool {
+        self.release(self.vacate(slot.occupancy.unpin(), slot), slot)
+    }
+
+    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). To be called by its
+    /// owner before that one, who is one of the table's owners, too, leaves the table.
+    pub fn give_back(&self, batch: &mut Batch) {
+        let _ = self.slots.give_back(batch);
+    }
+
+    /// Gives the slot back, if it is vacant. Whether it was the last one of a retired table.
+    fn release(&self, vacant: bool, slot: &Slot<P>) -> bool {
+        vacant && self.slots.release(slot.index)
+    }
+
+    /// The table's last owner leaves it. Whether nobody holds a pin any more: then the table is the
+    /// caller's, to be freed. If not, it will be that of the thread which gives the last one
+    /// [back](Self::unpin): a pin keeps the table as well as its slot.
+    ///
+    /// To be called once. Afterwards nobody has to do with the table but by a pin. What was done
+    /// under any pin, and before this, happens before the return of the `true`.
+    #[must_use = "true: the table is the caller's, to be freed"]
+    pub fn retire(&self) -> bool {
+        self.slots.retire()
+    }
+
+    /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
+    /// Whether it is vacant, to be given back.
+    pub(crate) fn vacate(&self, unpin: Unpinned, slot: &Slot<P>) -> bool {
+        if unpin == Unpinned::Others {
+            return false;
+        }
+        // SAFETY: `Unpinned::Last`: no pin is held, so neither a worker nor a handle has to do with
+        // the slot any more.
+        unsafe { slot.life.clear() };
+        // SAFETY: as above.
+        unsafe { slot.mailbox.clear() };
+        match slot.state.vacate() {
+            // Mostly the queue was emptied when the process ended.
+            // SAFETY: the queue is the caller's: it was nobody's.
+            Ok(true) => unsafe { self.reopen(slot) || self.dispose(slot) },
+            // A sender that came too late has the queue, and will be told.
+            Ok(false) => false,
+            Err(_) => unreachable!("a process has a pin until it is over"),
+        }
+    }
+
+    /// Drops what is in the queue of a process that has ended, until no thread came meanwhile.
+    /// Whether the slot is vacant, to be given back: it is vacated, and no push is under way any
+    /// more.
+    ///
+    /// # Safety
+    /// The process has ended, and its queue is the caller's: its wake-up was answered
+    /// [`Wake::Dispose`], or it has vacated the slot.
+    #[cold]
+    unsafe fn dispose(&self, slot: &Slot<P>) -> bool {
+        loop {
+            let vacated = match slot.state.dispose() {
+                Ok(Disposal::Drain { vacated }) => vacated,
+                Ok(Disposal::Done) => return false,
+                Err(_) => unreachable!("the queue is the caller's"),
+            };
+            // SAFETY: the caller's; the queue was closed when the process ended.
+            unsafe { slot.discard_events(drop) };
+            // SAFETY: the caller's, and no pin is held on a slot that is vacated.
+            if vacated && unsafe { self.reopen(slot) } {
+                return true;
+            }
+        }
+    }
+
+    /// Opens the queue for the next generation. Not if it is not empty, or a sender without a pin
+    /// is between its claim and its end: there is no need to wait for that one, as other processes
+    /// get other slots. It will be told to dispose.
+    ///
+    /// # Safety
+    /// The process has ended, no pin is held, and the queue is the caller's.
+    unsafe fn reopen(&self, slot: &Slot<P>) -> bool {
+        // SAFETY: the caller's.
+        let reopened = unsafe { slot.events.reopen() };
+        if let Err(error) = &reopened {
+            debug_assert_eq!(*error, ReopenError::Unfinished, "the process has ended");
+        }
+        reopened.is_ok()
+    }
+}
+
+/// Apart, and given the index by value: otherwise each call of `slot` would write it to memory, to
+/// have it printed.
+#[cold]
+fn no_slot(index: u32) -> ! {
+    unreachable!("slot {index} was never allocated")
+}
+
+/// Keeps a process in the table: it may end, but its PID goes on meaning it.
+pub struct Pin<'table, P: Protocol> {
+    table: &'table Table<P>,
+    slot: &'table Slot<P>,
+    pid: Pid,
+}
+
+impl<'table, P: Protocol> Pin<'table, P> {
+    /// The slot of the process.
+    #[inline]
+    pub fn slot(&self) -> &'table Slot<P> {
+        self.slot
+    }
+
+    /// The process.
+    #[inline]
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// What the process is doing. Each field was true at some moment during the call.
+    pub fn info(&self) -> ProcessInfo {
+        ProcessInfo::of(self.pid, self.slot)
+    }
+
+    /// Whether the process has neither ended nor been refused by its `init`, so that only pins keep
+    /// it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
+    pub fn is_live(&self) -> bool {
+        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
+    }
+}
+
+impl<P: Protocol> Drop for Pin<'_, P> {
+    fn drop(&mut self) {
+        // SAFETY: this is the pin.
+        let _ = unsafe { self.table.unpin(self.slot) };
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Pin<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pin").field(&self.pid).finish()
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Table<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("slots", &self.slots.high_water())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! The end of a process, edge by edge, in the one order that senders, watchers and joiners rely on.
+//!
+//! Each value is needed for the next step and comes from nowhere else, so no caller can take the
+//! steps in another order.
+
+use std::fmt;
+
+use filch_process_state::Ending;
+use filch_slab::Batch;
+
+use crate::Protocol;
+use crate::process::error::Exit;
+use crate::table::body::Item;
+use crate::table::slot::Slot;
+use crate::table::table::Table;
+
+/// A process whose senders are refused, and which still counts as Running.
+#[must_use = "the process has begun to end"]
+pub struct Closed<'table, P: Protocol> {
+    table: &'table Table<P>,
+    slot: &'table Slot<P>,
+}
+
+/// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
+/// way. It still has its PID and slot.
+#[must_use = "nobody has been told of the end yet"]
+pub struct Completed<'table, P: Protocol>(Closed<'table, P>);
+
+impl<'table, P: Protocol> Closed<'table, P> {
+    /// The process in that slot begins to end: its senders are refused from here on.
+    ///
+    /// # Safety
+    /// The slot is one of the table. The caller has made the process Running, neither lets go of it
+    /// nor ends it a second time, and holds the process's pin.
+    pub unsafe fn begin(table: &'table Table<P>, slot: &'table Slot<P>) -> Self {
+        slot.events.close();
+        Self { table, slot }
+    }
+
+    /// The process is over. What is left in its queue goes to `sink`, to be dropped or answered.
+    ///
+    /// An item whose wake-up came before the end is found here, also if the item appears when the
+    /// queue has been emptied once. Every later wake-up is refused, and its item is dropped.
+    /// Lock-free.
+    pub fn complete(self, mut sink: impl FnMut(Item<P>)) -> Completed<'table, P> {
+        loop {
+            // SAFETY: this worker has made the process Running, which it is still (contract of
+            // `begin`), so it is the queue's consumer; the queue is closed.
+            unsafe { self.slot.discard_events(&mut sink) };
+            match self.slot.state.complete() {
+                Ok(Ending::Over) => break,
+                Ok(Ending::Drain) => {}
+                Err(_) => unreachable!("only the worker that made it Running completes it"),
+            }
+        }
+        Completed(self)
+    }
+}
+
+impl<P: Protocol> Completed<'_, P> {
+    /// Leaves the exit to the process's handle, and gives the process's pin up.
+    #[inline]
+    pub fn tell(self, exit: impl FnOnce() -> Exit<P>) {
+        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
+        // `begin`).
+        unsafe { self.0.slot.life.set(exit) };
+        self.leave();
+    }
+
+    /// As [`tell`](Self::tell), for a worker that ends one process after another: if the slot is
+    /// vacant then, it comes back with others of the batch. The caller is one of the table's
+    /// owners, and [gives the batch back](Table::give_back) before it leaves.
+    #[inline]
+    pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
+        let Closed { table, slot } = self.0;
+        // SAFETY: as in `tell`.
+        unsafe { slot.life.set(exit) };
+        if table.vacate(slot.occupancy.unpin(), slot) {
+            // There is an owner: this is not the end of the table.
+            let _ = table.slots.release_into(batch, slot.index);
+        }
+    }
+
+    /// Gives the process's pin up, and tells nobody: for a process that nobody has a handle of.
+    pub fn leave(self) {
+        let Closed { table, slot } = self.0;
+        // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
+        let _ = unsafe { table.unpin(slot) };
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Closed<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Closed").field(&self.slot.index).finish()
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Completed<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Completed")
+            .field(&self.0.slot.index)
+            .finish()
+    }
+}

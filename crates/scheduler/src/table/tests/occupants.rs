@@ -1,0 +1,371 @@
+//! What an occupant of a slot finds, leaves behind and is told, on one thread.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filch_process_state::{LetGo, Reason, Wake};
+use filch_slab::Batch;
+
+use super::{Kept, body};
+use crate::process::error::Exit;
+use crate::table::body::Item;
+use crate::table::{Closed, Placement, Slot, Table, Takes, Urgent};
+use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
+
+type Occupant = Slot<Model>;
+type Processes = Table<Model>;
+
+enum Model {}
+
+impl Protocol for Model {
+    type Input = ();
+    type Message = Arc<()>;
+    type Command = ();
+    type Reply = ();
+    type Output = Loud;
+    type Error = String;
+}
+
+/// An exit that panics when it is dropped, if it is told to.
+#[derive(Debug, PartialEq)]
+struct Loud(bool);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        if self.0 {
+            resume_unwind(Box::new("of an exit"));
+        }
+    }
+}
+
+fn message(sent: Arc<()>) -> Item<Model> {
+    Item::Event(Event::Message(sent))
+}
+
+fn loud(exit: Exit<Model>) -> Loud {
+    match exit {
+        Ok(Outcome::Output(output)) => output,
+        _ => panic!("it has ended well"),
+    }
+}
+
+fn info(table: &Processes, pid: Pid) -> ProcessInfo {
+    let pin = table.pin(pid).unwrap();
+    ProcessInfo::of(pid, pin.slot())
+}
+
+/// A process that a worker has.
+fn running(table: &Processes) -> (Pid, &Occupant) {
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    (pid, slot)
+}
+
+/// Ends a process that [runs](running).
+fn end(table: &Processes, pid: Pid, exit: Loud) {
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
+    closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
+}
+
+/// Gives the handle's pin back.
+fn drop_handle(table: &Processes, pid: Pid) {
+    // SAFETY: each test has one handle of each process, and calls this once.
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
+}
+
+/// A slot goes from one occupant that has changed all that it can to one that has done nothing.
+#[test]
+fn nothing_of_an_occupant_is_left_for_the_next() {
+    let table = Processes::new(Node::default());
+    let placement = Placement {
+        mailbox: Takes::None,
+        idle_priority: true,
+        bound_to: 7,
+        is_future: true,
+    };
+    let slot = table.occupy(&placement).unwrap();
+    let first = table.pid_of(slot);
+    assert_eq!(slot.bound_to(), 7);
+    assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
+    {
+        let _pin = table.pin(first).unwrap();
+        assert_eq!(slot.waker_clones(), 0, "the handle is none");
+    }
+    slot.stats.step(5);
+    slot.awaited.ask(1);
+    slot.awaited.set_future(true);
+    slot.empty_steps.add();
+    slot.urgency.end();
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    end(&table, first, Loud(false));
+    drop_handle(&table, first);
+
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let second = table.pid_of(slot);
+    assert_eq!(second.slot(), first.slot(), "the same slot");
+    assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
+    assert_eq!(slot.bound_to(), 0);
+    assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.mailbox.is_limited());
+    assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
+    assert_eq!(slot.awaited.commands(), 0);
+    assert!(!slot.awaited.is_future());
+    assert_eq!(slot.empty_steps.get(), 0);
+    assert_eq!(slot.urgency.take(), Urgent::Nothing);
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    end(&table, second, Loud(false));
+    drop_handle(&table, second);
+
+    let slot = table.occupy(&placement).unwrap();
+    assert_eq!(table.pid_of(slot).slot(), first.slot());
+    assert!(slot.mailbox.is_closed());
+    slot.replace_future();
+    assert!(slot.has_idle_priority() && !slot.is_future());
+    assert!(!slot.mailbox.is_closed() && !slot.mailbox.is_limited());
+}
+
+#[test]
+fn a_body_is_there_until_it_is_dropped() {
+    let table = Processes::new(Node::default());
+    let slot = table.occupy(&Placement::default()).unwrap();
+    // SAFETY: this thread is the submitter, and then the worker; one reference at a time.
+    unsafe {
+        assert!(slot.life.body().is_none());
+        assert_eq!(slot.life.begin(body(Kept(Arc::new(())))).allowance, 1);
+        slot.life.body().unwrap().allowance += 1;
+        assert_eq!(slot.life.body().unwrap().allowance, 2);
+        slot.life.drop_body();
+        assert!(slot.life.body().is_none());
+        assert!(slot.life.body().is_none());
+    }
+}
+
+/// An exit that nobody takes is dropped by the last thread out. Its panic has nobody to be told,
+/// and the slot is there for the next one.
+#[test]
+fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
+    let table = Processes::new(Node::default());
+    for _ in 0..3 {
+        let (pid, slot) = running(&table);
+        assert_eq!(pid.slot(), 0);
+        end(&table, pid, Loud(true));
+        assert!(slot.life.is_set());
+        drop_handle(&table, pid);
+    }
+}
+
+#[test]
+fn a_joiner_gets_the_exit_or_the_deadline() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread has the handle, and gets the exit once.
+    let join = |deadline| unsafe { slot.life.wait(deadline) }.map(loud);
+    assert_eq!(join(Some(Instant::now())), None);
+    assert_eq!(
+        join(Some(Instant::now() + Duration::from_millis(1))),
+        None,
+        "it lives"
+    );
+    end(&table, pid, Loud(false));
+    assert_eq!(join(None), Some(Loud(false)));
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_none());
+}
+
+/// What each pin, each state and each end makes of the questions that are asked of a table.
+#[test]
+fn a_table_knows_who_lives() {
+    let table = Processes::new(Node::default());
+    let other = Processes::new(Node::default());
+    other.occupy(&Placement::default()).unwrap();
+    assert_eq!(table.iter().count(), 0);
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
+    assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
+    let activity = || info(&table, pid).activity;
+    assert!(table.lives(pid) && !other.lives(pid) && other.pin(pid).is_none());
+    assert_eq!(activity(), Activity::Starting);
+    slot.state.submit().unwrap();
+    assert_eq!(activity(), Activity::Ready);
+    assert!(info(&table, pid).can_run());
+    slot.state.start().unwrap();
+    assert_eq!(activity(), Activity::Running);
+    assert_eq!(slot.state.block(), Ok(LetGo::Waits));
+    assert_eq!(activity(), Activity::Blocked);
+    assert!(!info(&table, pid).can_run());
+    assert_eq!(slot.state.wake(Reason::Completion), Wake::Enqueue);
+    slot.state.start().unwrap();
+    assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
+    assert_eq!(activity(), Activity::Idle);
+    slot.awaited.set_future(true);
+    assert_eq!(activity(), Activity::Pending);
+    assert_eq!(slot.state.wake(Reason::Message), Wake::Enqueue);
+    slot.state.start().unwrap();
+    assert_eq!(table.iter().map(|pin| pin.pid()).collect::<Vec<_>>(), [pid]);
+    let kept = table.pin(pid).unwrap();
+    assert!(kept.is_live());
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(&table, slot) };
+    assert!(!table.lives(pid));
+    assert!(kept.is_live(), "it is being closed");
+    assert_eq!(info(&table, pid).activity, Activity::Ending);
+    closed.complete(drop).leave();
+    assert!(!kept.is_live());
+    assert_eq!(table.iter().count(), 0);
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_some(), "it is pinned");
+    drop(kept);
+    assert!(table.find(pid).is_none() && table.pin(pid).is_none());
+    assert_eq!(table.occupy(&Placement::default()).unwrap().index(), 0);
+}
+
+/// The process's pin, its handle's and one more: the slot is left with the last of them.
+#[test]
+fn a_pin_that_is_shared_keeps_the_slot() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread has the process.
+    unsafe { slot.share_pin() };
+    end(&table, pid, Loud(false));
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_some());
+    // SAFETY: the shared one.
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
+    assert!(table.find(pid).is_none());
+}
+
+/// A sender without a pin that wakes a process after its end empties the queue, and leaves the slot
+/// to the handle.
+#[test]
+fn a_late_wake_up_does_not_vacate_the_slot() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    end(&table, pid, Loud(false));
+    for _ in 0..2 {
+        assert_eq!(table.wake(slot, Reason::Message), Wake::Refused);
+        let other = table.pid_of(table.occupy(&Placement::default()).unwrap());
+        assert_ne!(other.slot(), pid.slot());
+    }
+    drop_handle(&table, pid);
+    let next = table.pid_of(table.occupy(&Placement::default()).unwrap());
+    assert_eq!(next.slot(), pid.slot());
+}
+
+#[test]
+fn what_a_process_does_is_counted() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    for messages in [0, 3, 0, 4] {
+        slot.stats.step(messages);
+    }
+    for _ in 0..3 {
+        slot.empty_steps.add();
+        slot.awaited.ask(1);
+    }
+    slot.awaited.answer(0);
+    slot.awaited.answer(2);
+    let info = info(&table, pid);
+    assert_eq!((info.steps, info.messages), (4, 7));
+    assert_eq!((info.empty_steps, info.outstanding), (3, 1));
+    slot.awaited.set_future(true);
+    assert!(slot.awaited.is_future());
+    assert_eq!(slot.awaited.commands(), 1);
+}
+
+/// No wake-up has come, so nobody looks again.
+#[test]
+fn a_sink_that_panics_gets_the_rest() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    for _ in 0..3 {
+        assert!(slot.events.push(message(Arc::new(()))).is_ok());
+    }
+    slot.events.close();
+    let mut left = 0;
+    // SAFETY: this thread has the process, and the queue is closed.
+    unsafe {
+        slot.discard_events(|_| {
+            left += 1;
+            resume_unwind(Box::new("of the sink"));
+        });
+    }
+    assert_eq!(left, 3);
+    end(&table, pid, Loud(false));
+    drop_handle(&table, pid);
+}
+
+/// What is in the queue at the end goes to the sink, one after a panic as well; and what comes
+/// after the end comes back.
+#[test]
+fn what_a_process_leaves_in_its_queue() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    let items = [(); 3].map(|()| Arc::new(()));
+    for item in &items {
+        let posted = table.post(pid, slot, message(Arc::clone(item)), Reason::Message);
+        assert!(posted.is_ok());
+    }
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(&table, slot) };
+    let mut left = 0;
+    let completed = closed.complete(|_| {
+        left += 1;
+        if left == 2 {
+            resume_unwind(Box::new("of the sink"));
+        }
+    });
+    assert_eq!(left, 3);
+    completed.tell(|| Ok(Outcome::Output(Loud(false))));
+    let late = table.post(pid, slot, message(Arc::clone(&items[0])), Reason::Message);
+    assert!(late.is_err());
+    drop(late);
+    assert!(items.iter().all(|item| Arc::strong_count(item) == 1));
+    drop_handle(&table, pid);
+}
+
+/// A failure: what the user has put into the body stays for ever.
+#[test]
+fn a_body_that_nobody_dropped_goes_at_the_end() {
+    let table = Processes::new(Node::default());
+    let held = Arc::new(());
+    let slot = table.occupy(&Placement::default()).unwrap();
+    // SAFETY: this thread is the submitter, then the worker, and has the handle.
+    unsafe {
+        slot.life.begin(body(Kept(Arc::clone(&held))));
+        slot.state.submit().unwrap();
+        slot.state.start().unwrap();
+        let completed = Closed::begin(&table, slot).complete(drop);
+        completed.tell(|| Ok(Outcome::Output(Loud(false))));
+        assert_eq!(Arc::strong_count(&held), 1);
+        let _ = table.unpin(slot);
+    }
+}
+
+/// A failure: slots are lost with a batch, or come back one by one, or while a handle keeps them.
+#[test]
+fn slots_come_back_by_batches() {
+    let table = Processes::new(Node::default());
+    let mut batch = Batch::default();
+    let [first, kept, third] = [(); 3].map(|()| running(&table));
+    for (pid, _) in [first, third] {
+        drop_handle(&table, pid);
+    }
+    for (_, slot) in [first, kept, third] {
+        // SAFETY: this thread has made it Running, and ends it once.
+        let closed = unsafe { Closed::begin(&table, slot) };
+        let completed = closed.complete(drop);
+        completed.tell_into(&mut batch, || Ok(Outcome::Output(Loud(false))));
+    }
+    assert!(kept.1.life.is_set(), "its handle is told");
+    assert_eq!(running(&table).0.slot(), 3, "the others are kept back");
+    table.give_back(&mut batch);
+    let again = [(); 3].map(|()| running(&table).0.slot());
+    assert_eq!(again, [2, 0, 4], "one has a handle");
+    drop_handle(&table, kept.0);
+    assert_eq!(running(&table).0.slot(), 1);
+}

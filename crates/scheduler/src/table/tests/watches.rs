@@ -1,0 +1,81 @@
+//! Watches: told once, called off in time or not, and swept out.
+
+use std::sync::Arc;
+
+use crate::link::watch::{Link, Monitor, Watch, WatchKind, Watcher, Watchers};
+use crate::table::{Placement, Table};
+use crate::{ExitReason, Node, Pid, Protocol};
+
+enum Any {}
+
+impl Protocol for Any {
+    type Input = ();
+    type Message = ();
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+fn two() -> [Pid; 2] {
+    let table = Table::<Any>::new(Node::default());
+    [(); 2].map(|()| table.pid_of(table.occupy(&Placement::default()).unwrap()))
+}
+
+#[test]
+fn a_watch_is_told_once_or_called_off() {
+    let [by, with] = two();
+    let watch = || Watch::new(WatchKind::Monitor, by, with);
+    let told = watch();
+    assert!(told.fire() && !told.fire() && !told.is_cancelled());
+    assert!(!Monitor(Arc::clone(&told)).demonitor(), "too late");
+    let called_off = watch();
+    assert!(Monitor(Arc::clone(&called_off)).demonitor());
+    assert!(called_off.is_cancelled() && !called_off.fire());
+}
+
+#[test]
+fn a_link_has_two_ends() {
+    let [by, with] = two();
+    let link = Link(Watch::new(WatchKind::Link, by, with));
+    assert_eq!((link.other_than(by), link.other_than(with)), (with, by));
+    assert!(link.unlink());
+    assert!(!link.unlink(), "it was called off before");
+    assert!(!link.0.fire());
+}
+
+/// Of many watches few are armed at a time. A failure: the list grows with all that there ever
+/// were, or forgets one that is armed.
+#[test]
+fn watches_that_are_over_are_swept_out() {
+    let [by, with] = two();
+    let mut list = Watchers::default();
+    assert!(list.is_empty());
+    let mut all = Vec::new();
+    for number in 0..100 {
+        let watch = Watch::new(WatchKind::Monitor, by, with);
+        list.push(Watcher::Process(Arc::clone(&watch)));
+        assert!(!list.is_empty());
+        if number % 10 != 0 {
+            assert!(watch.fire());
+        }
+        all.push(watch);
+    }
+    let kept = all.iter().filter(|watch| Arc::strong_count(watch) > 1);
+    assert!(
+        kept.count() <= 2 * 11,
+        "at most twice as many as were armed"
+    );
+    let is_armed = |watcher: &Watcher| match watcher {
+        Watcher::Process(watch) => watch.fire(),
+        Watcher::Call(_) => false,
+    };
+    let armed = |list: Watchers| list.into_iter().filter(is_armed).count();
+    assert_eq!(armed(list), 10);
+}
+
+#[test]
+fn one_reason_is_normal() {
+    assert!(ExitReason::Done.is_normal());
+    assert!(!ExitReason::ShutDown.is_normal() && !ExitReason::failed(&"why").is_normal());
+}

@@ -1,0 +1,389 @@
+//! What a worker does with a process from a run queue: one turn, phase by phase.
+//!
+//! `end_asked` · `fill` the inbox · carry out signals · `take_step` of the user's · `dispatch`
+//! commands · `let_go`, or `end`.
+
+use std::num::NonZeroU64;
+use std::ops::ControlFlow;
+
+use filch_processors::{BoundId, Processors, Runner};
+use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
+use filch_sync::panic::{catch_panic, drop_all_contained};
+
+use crate::process::command::{OpenCommand, dispatch};
+use crate::process::output::{Over, Status};
+use crate::process::start::take_over;
+use crate::table::backlog::EventList;
+use crate::table::body::{Body, Task, Waits};
+use crate::table::pinned::Held;
+use crate::table::slot::Slot;
+use crate::table::urgency::Urgent;
+use crate::turn::budget::{Budget, UNSAMPLED};
+use crate::turn::end::end;
+use crate::turn::inbox::{Inbox, WaitEnds, put_back};
+use crate::turn::let_go::{After, Scratch, let_go, let_go_backlogged};
+use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
+
+#[cfg(feature = "tracing")]
+use crate::turn::span::enter_step;
+
+/// The scheduler's side of the processors.
+pub(crate) struct Driver<P: Protocol> {
+    handle: Handle<P>,
+    /// Here and not with the handles: a handler may keep completions, and each of those is a
+    /// handle.
+    handler: Option<Box<dyn CommandHandler<P>>>,
+    budget: Budget,
+}
+
+impl<P: Protocol> Runner<Task<P>> for Driver<P> {
+    type Scratch = Scratch<P>;
+
+    fn scratch(&self, _thread: usize) -> Scratch<P> {
+        // SAFETY: this is the driver: a thread has it for as long as it has a scratch.
+        unsafe { Scratch::new(&self.handle) }
+    }
+
+    #[inline]
+    fn bound_to(&self, task: &Task<P>) -> Option<BoundId> {
+        BoundId::from_bits(self.slot(task).bound_to())
+    }
+
+    #[inline]
+    fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(self.slot(task).index()) + 1)
+    }
+
+    fn describe(&self, label: NonZeroU64) -> String {
+        match self.handle.labelled(label) {
+            Some(pid) => format!("process {pid}"),
+            None => "a process that has just ended".to_owned(),
+        }
+    }
+
+    #[inline]
+    fn on_processor(&self, processor: usize, scratch: &mut Scratch<P>) {
+        scratch.worker = processor;
+    }
+
+    fn run(&self, task: Task<P>, _: &Arc<Processors<Task<P>>>, scratch: &mut Scratch<P>) {
+        let slot = self.slot(&task);
+        if slot.state.start().is_err() {
+            unreachable!("a process in a run queue is Ready, and in one run queue only");
+        }
+        match self.turn(slot, scratch) {
+            Ok(After::Waits) => {}
+            Ok(After::Again) => self.handle.enqueue(slot),
+            Ok(After::GaveWay) => self.handle.requeue(slot),
+            Err(Over) => end(&self.handle, slot, scratch),
+        }
+        // Behind all user code of the turn: see `StepOutput::answer`.
+        if scratch.output.has_more() {
+            scratch.output.give_answers();
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Driver<P> {
+    /// The last worker leaves. Nothing waits here for what the handler leaves behind.
+    fn drop(&mut self) {
+        let handler = self.handler.take();
+        self.handle.shared.left_timers.drop_owner(handler);
+    }
+}
+
+impl<P: Protocol> Driver<P> {
+    pub(crate) fn new(
+        handle: Handle<P>,
+        handler: Option<Box<dyn CommandHandler<P>>>,
+        budget: Budget,
+    ) -> Self {
+        Self {
+            handle,
+            handler,
+            budget,
+        }
+    }
+
+    /// The slot of a process from a run queue.
+    #[inline]
+    fn slot(&self, task: &Task<P>) -> &Slot<P> {
+        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle
+        // keeps their table.
+        unsafe { task.slot() }
+    }
+
+    /// Takes one turn of the process that this worker has just made Running, and lets go of it.
+    ///
+    /// # Errors
+    /// The process is to end. It has not been let go, and never will be.
+    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> Result<After, Over> {
+        // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of
+        // the worker, or the submitter, that had the process before.
+        let Some(body) = (unsafe { slot.life.body() }) else {
+            unreachable!("a process that runs has a body");
+        };
+        let (events, output) = (&mut scratch.events, &mut scratch.output);
+        let has_urgent_signal = self.end_asked(slot, output)?;
+        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
+        let process = unsafe { Held::new(slot) };
+        let context = Context::new(&self.handle, process);
+        let Inbox { wait_ends, pending } = inbox;
+        if let Some(pending) = pending {
+            let carried = pending.carry_out(&context, body);
+            carried.map_err(|error| output.fail(error))?;
+            // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
+            // counter has one writer.
+            slot.awaited.set_future(false);
+            slot.replace_future();
+            scratch.worker = self.handle.worker();
+        }
+        if !wait_ends.end(body.waits, events) {
+            // It was woken for a signal, or for what the step before had drained already: the flag
+            // is set after the push. A step would get no event that it waits for.
+            put_back(body, events);
+            if more {
+                body.cold().more = true;
+            }
+            // SAFETY: as for the body.
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            return Ok(let_go_backlogged(slot, body.waits, backlogged));
+        }
+        let mut wait_ends = wait_ends;
+        if (more || events.len() > UNSAMPLED) && !body.sampled {
+            match self.sample(slot, &context, body, scratch, wait_ends, more)? {
+                ControlFlow::Continue(others) => wait_ends = others,
+                ControlFlow::Break(after) => return Ok(after),
+            }
+        }
+        let events = &mut scratch.events;
+        self.count(slot, body, events, wait_ends, scratch.worker);
+        if more || body.cold.is_some() {
+            self.budget.begin_step(body, events.len(), more);
+        }
+        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
+        if body.cold.is_some() {
+            // SAFETY: as for the body.
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
+            return Ok(let_go_backlogged(slot, body.waits, backlogged));
+        }
+        Ok(let_go(slot, body.waits))
+    }
+
+    /// A step with one of many events, when nothing is known of what they cost. If that did not
+    /// take long, the others are the next step's, at once: what of them ends a wait. Else they are
+    /// the process's backlog.
+    #[cold]
+    #[inline(never)]
+    fn sample(
+        &self,
+        slot: &Slot<P>,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+        scratch: &mut Scratch<P>,
+        wait_ends: WaitEnds,
+        more: bool,
+    ) -> Result<ControlFlow<After, WaitEnds>, Over> {
+        body.sampled = true;
+        let Some(began) = self.budget.begin_sample() else {
+            return Ok(ControlFlow::Continue(wait_ends));
+        };
+        let (events, sample) = (&mut scratch.events, &mut scratch.sample);
+        let first = WaitEnds::take_first(body.waits, events, sample);
+        self.count(slot, body, sample, first, scratch.worker);
+        let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
+        // What is left of them goes with the process.
+        body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
+        // The step may have blocked, and each counter has one writer.
+        scratch.worker = self.handle.worker();
+        let timed = self.budget.learn_sample(body, began);
+        let others = wait_ends.without(first);
+        if events.len() <= body.allowance as usize && others.end(body.waits, events) {
+            return Ok(ControlFlow::Continue(others));
+        }
+        put_back(body, events);
+        let cold = body.cold();
+        (cold.more, cold.since) = (more, Some(began));
+        // SAFETY: the caller has the process, whose slot and body these are.
+        let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
+        let after = let_go_backlogged(slot, body.waits, backlogged);
+        Ok(ControlFlow::Break(after))
+    }
+
+    /// Whether the queue has an urgent signal.
+    ///
+    /// # Errors
+    /// The process is to end at once.
+    #[inline]
+    fn end_asked(&self, slot: &Slot<P>, output: &mut StepOutput<P>) -> Result<bool, Over> {
+        // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
+        // a wake before our `start` is acquired by it; after a later one the process runs once
+        // more, and comes here again.
+        if self.handle.shared.aborting.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: released by the leaving that follows.
+            self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
+            return Err(output.fail(ProcessError::ShutDown));
+        }
+        match slot.urgency.take() {
+            Urgent::Nothing => Ok(false),
+            Urgent::Signal => Ok(true),
+            Urgent::End => Err(output.fail(ProcessError::Terminated)),
+        }
+    }
+
+    /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks on
+    /// behind that where what matters was not found. Whether there is more in the queue.
+    #[inline]
+    fn fill(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+        has_urgent_signal: bool,
+    ) -> (Inbox<P>, bool) {
+        let mut inbox = Inbox::new();
+        let allowance = body.allowance as usize;
+        inbox.recall(body, events, allowance);
+        let room = allowance - events.len();
+        // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
+        let mut more = unsafe {
+            slot.events
+                .drain_up_to(room, |item| inbox.sort(item, body, events))
+        };
+        if more {
+            if has_urgent_signal || !inbox.wait_ends.end(body.waits, events) {
+                more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
+            }
+        }
+        (inbox, more)
+    }
+
+    /// Looks on for signals among all that was pushed, if one is urgent; else for what ends a wait
+    /// for commands. Whether there is more in the queue.
+    #[cold]
+    #[inline(never)]
+    fn look_ahead(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        inbox: &mut Inbox<P>,
+        events: &mut EventList<P>,
+        all: bool,
+    ) -> bool {
+        let max = self.budget.look_ahead(all);
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one
+        // consumer.
+        let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
+        inbox.pick(body, events, body.allowance as usize);
+        more
+    }
+
+    /// Counts the step that begins, and what it is given.
+    #[inline(always)]
+    fn count(
+        &self,
+        slot: &Slot<P>,
+        body: &Body<P>,
+        events: &EventList<P>,
+        wait_ends: WaitEnds,
+        worker: usize,
+    ) {
+        if slot.mailbox.is_limited() {
+            self.handle.count_delivered(slot, body, events);
+        }
+        let counters = &self.handle.shared.counters[worker];
+        counters.steps.add(1);
+        let others = events.len() as u64 - u64::from(wait_ends.completions);
+        if others > 0 {
+            counters.messages.add(others);
+        } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
+            counters.empty_steps.add(1);
+            slot.empty_steps.add();
+        }
+        slot.stats.step(others);
+        if wait_ends.completions > 0 {
+            counters.completions.add(wait_ends.completions.into());
+            slot.awaited.answer(wait_ends.completions);
+        }
+    }
+
+    /// Runs the user's step, and does what it says, except for letting go. What the process waits
+    /// for then; or how it ends.
+    #[inline(always)]
+    fn take_step(
+        &self,
+        slot: &Slot<P>,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+        output: &mut StepOutput<P>,
+    ) -> Result<Waits, Over> {
+        #[cfg(feature = "tracing")]
+        let span = enter_step(context.pid(), &*body.process);
+        let stepped = catch_panic(|| body.process.step(context, Events::new(events), output));
+        #[cfg(feature = "tracing")]
+        drop(span);
+        match stepped {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
+            Err(message) => return Err(output.fail(ProcessError::Panicked(message))),
+        }
+        if !events.is_empty() {
+            // The step has forgotten its events instead of dropping them. They are not the next
+            // process's.
+            drop_all_contained(events.drain(..));
+        }
+        let status = output.take_status();
+        if output.has_more() {
+            self.settle(slot, context, output);
+        }
+        match status {
+            Status::Over => Err(Over),
+            Status::Pending => {
+                slot.awaited.set_future(true);
+                Ok(Waits::Wakes)
+            }
+            Status::PendingForEvents => {
+                slot.awaited.set_future(false);
+                Ok(Waits::Wakes)
+            }
+            Status::Wait if slot.awaited.commands() == 0 => {
+                Err(output.fail(ProcessError::WaitsForNothing))
+            }
+            Status::Wait => Ok(Waits::Commands),
+            Status::Idle => Ok(Waits::Events),
+            Status::Continue => Ok(Waits::Turn),
+            Status::Upgrade(successor) => take_over(*successor, context, body)
+                .map(|()| Waits::Turn)
+                .map_err(|error| output.fail(error)),
+        }
+    }
+
+    /// Counts the commands that a step has opened, and has the others done.
+    #[inline(never)]
+    fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
+        let opened = output.drain_opened().len();
+        if opened > 0 {
+            slot.awaited.ask(opened as u32);
+            self.handle.counters().commands.add(opened as u64);
+        }
+        if output.has_commands() {
+            self.dispatch(slot, context, output);
+        }
+        output.settled();
+    }
+
+    /// Hands the commands of a step to the handler. Apart, as most steps have none.
+    #[inline(never)]
+    fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
+        let handler = self.handler.as_deref();
+        for (tag, command) in output.drain_commands() {
+            slot.awaited.ask(1);
+            self.handle.counters().commands.add(1);
+            let outstanding = OpenCommand::new(context.pin(), tag);
+            dispatch(handler, command, &self.handle, outstanding);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The end of a process: in one order, whatever of the user's code panics on the way.
+
+use filch_sync::panic::{catch_panic, drop_all_contained};
+
+use crate::link::watch::Watchers;
+use crate::process::life_cycle;
+use crate::table::body::ColdState;
+use crate::table::pinned::Held;
+use crate::table::slot::Slot;
+use crate::table::teardown::Closed;
+use crate::turn::let_go::Scratch;
+use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol};
+
+/// Ends the process that the calling worker has. Apart from `run`, which has little to do for a
+/// message, and so needs few registers.
+#[inline(never)]
+pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut Scratch<P>) {
+    // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
+    let closed = unsafe { Closed::begin(handle.table(), slot) };
+    // SAFETY: the state is still Running, and this worker made it so.
+    let Some(body) = (unsafe { slot.life.body() }) else {
+        unreachable!("a process ends once");
+    };
+    let output = &mut scratch.output;
+    let mut reason = ExitReason::Done;
+    if let Some(error) = output.error() {
+        reason = error.reason();
+    }
+    // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
+    // the rest.
+    let closing = catch_panic(|| body.process.close(&reason));
+    let cold = body.cold.take();
+    // SAFETY: as above; the reference to the body is not used any more.
+    let dropping = catch_panic(|| unsafe { slot.life.drop_body() });
+    if !scratch.events.is_empty() {
+        drop_all_contained(scratch.events.drain(..));
+    }
+    let told = cold.map(empty);
+    if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
+        && output.error().is_none()
+    {
+        reason = ExitReason::Panicked(message.as_str().into());
+        output.fail(ProcessError::Panicked(message));
+    }
+    let failed = output.error().is_some();
+    if failed {
+        output.forget_commands();
+    }
+    let counters = handle.counters();
+    counters.ended.add(1);
+    counters.failed.add(u64::from(failed));
+    let pid = handle.table().pid_of(slot);
+    // SAFETY: this worker has the process, which keeps its pin until it is told of.
+    let context = Context::new(handle, unsafe { Held::new(slot) });
+    handle.close_mailbox(slot);
+    let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
+    if let Some(told) = told {
+        tell_all(handle, told, pid, &reason);
+    }
+    life_cycle::complete(&context, &reason);
+    if let Some(journal) = &handle.shared.journal {
+        journal.end(pid);
+    }
+    // Before the thread that joins the process is told: it finds room for another one.
+    handle.leave();
+    completed.tell_into(&mut scratch.vacant, || output.take_exit());
+}
+
+/// Drops the events that no step was given. What is left is told.
+#[cold]
+#[inline(never)]
+fn empty<P: Protocol>(cold: Box<ColdState<P>>) -> Watchers {
+    drop_all_contained(cold.backlog.into_events());
+    cold.watchers
+}
+
+#[cold]
+#[inline(never)]
+fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &ExitReason) {
+    for watcher in told.into_iter() {
+        handle.tell(watcher, pid, reason);
+    }
+}

@@ -1,0 +1,236 @@
+//! What a worker finds in a process's queue before a step: events for the process, and signals for
+//! itself.
+
+use filch_sync::panic::{catch_panic, drop_all_contained};
+
+use crate::process::output::Successor;
+use crate::process::start::take_over;
+use crate::table::backlog::EventList;
+use crate::table::body::{Body, Item, Signal, Waits};
+use crate::{Context, Event, ProcessError, Protocol};
+
+/// What a worker found besides the events that the next step gets.
+pub(crate) struct Inbox<P: Protocol> {
+    pub(crate) wait_ends: WaitEnds,
+    /// What signals ask for. Few turns have any.
+    pub(crate) pending: Option<Box<Pending<P>>>,
+}
+
+/// How many of the events end any wait.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct WaitEnds {
+    pub(crate) completions: u32,
+    cancels: u32,
+}
+
+/// What the worker does before, or instead of, a step.
+pub(crate) struct Pending<P: Protocol> {
+    /// Ends the process.
+    end: Option<ProcessError<P>>,
+    /// Replaces it by these, one after another.
+    successors: Vec<Box<Successor<P>>>,
+}
+
+impl<P: Protocol> Inbox<P> {
+    /// Nothing yet.
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self {
+            wait_ends: WaitEnds::default(),
+            pending: None,
+        }
+    }
+
+    /// Puts what was drained earlier into the events, up to `max` of them: if the process waits for
+    /// commands, first what ends that.
+    #[inline]
+    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        if let Some(cold) = &mut body.cold
+            && !cold.backlog.is_empty()
+        {
+            let mut next = match body.waits {
+                Waits::Commands => cold.backlog.pop_wait_end(),
+                Waits::Turn | Waits::Events | Waits::Wakes => None,
+            };
+            while events.len() < max
+                && let Some(event) = next.take().or_else(|| cold.backlog.pop())
+            {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+        }
+    }
+
+    /// Puts an event into the events, or heeds a signal.
+    #[inline]
+    pub(crate) fn sort(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+        match item {
+            Item::Event(event) => {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+            signal @ Item::Signal(_) => self.sort_signal(signal, body, events),
+        }
+    }
+
+    /// The same for a signal. Apart, and given all of the item: so an event is moved whole, too.
+    #[cold]
+    #[inline(never)]
+    fn sort_signal(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+        if let Item::Signal(signal) = item {
+            self.heed(signal, body, |_, event| events.push_back(event));
+        }
+    }
+
+    /// Puts an event into the backlog, or heeds a signal.
+    pub(crate) fn stow(&mut self, item: Item<P>, body: &mut Body<P>) {
+        let put = |body: &mut Body<P>, event| body.cold().backlog.push(event);
+        match item {
+            Item::Event(event) => put(body, event),
+            Item::Signal(signal) => self.heed(signal, body, put),
+        }
+    }
+
+    /// After events were stowed. If the process waits for commands, and only the backlog has what
+    /// ends that, takes one of these out of it, as the last of `max` events.
+    pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        let ends = self.wait_ends.end(body.waits, events);
+        let cold = body.cold();
+        cold.behind = true;
+        if !ends && cold.backlog.has_wait_end() {
+            if events.len() == max
+                && let Some(last) = events.pop_back()
+            {
+                cold.backlog.put_back(last);
+            }
+            if let Some(event) = cold.backlog.pop_wait_end() {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+        }
+    }
+
+    /// What a signal means to a process that goes on: perhaps events, which are `put` somewhere.
+    #[cold]
+    #[inline(never)]
+    fn heed(
+        &mut self,
+        signal: Signal<P>,
+        body: &mut Body<P>,
+        mut put: impl FnMut(&mut Body<P>, Event<P>),
+    ) {
+        match signal {
+            Signal::Upgrade(successor) => self.pending().successors.push(successor),
+            Signal::Attach(watcher) => body.cold().watchers.push(watcher),
+            Signal::Down(down) => {
+                if !down.monitor.0.is_cancelled() {
+                    put(body, Event::Down(down));
+                }
+            }
+            Signal::Exited(exited) if exited.link.0.is_cancelled() => {}
+            Signal::Exited(exited) if body.trap_exits => put(body, Event::Exited(exited)),
+            Signal::Exited(exited) if exited.reason.is_normal() => {}
+            Signal::Exited(exited) => {
+                self.pending().end.get_or_insert((*exited).into());
+            }
+            Signal::Fail(error) => {
+                let failed = ProcessError::FunctionFailed(*error);
+                self.pending().end.get_or_insert(failed);
+            }
+            Signal::Fetch(policy) => {
+                let messages = catch_panic(|| policy.fetch()).unwrap_or_default();
+                let messages = messages.into_iter().map(Event::Message);
+                messages.for_each(|message| put(body, message));
+            }
+        }
+    }
+
+    fn pending(&mut self) -> &mut Pending<P> {
+        self.pending.get_or_insert_with(|| {
+            Box::new(Pending {
+                end: None,
+                successors: Vec::new(),
+            })
+        })
+    }
+}
+
+impl WaitEnds {
+    /// Moves the first of the `events` to where it is the only one; that ends the wait, if the
+    /// process waits for commands. What that one ends.
+    pub(crate) fn take_first<P: Protocol>(
+        waits: Waits,
+        events: &mut EventList<P>,
+        sample: &mut EventList<P>,
+    ) -> Self {
+        let ends_wait =
+            |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel(_));
+        let first = match waits {
+            Waits::Commands => events.iter().position(ends_wait).unwrap_or(0),
+            Waits::Turn | Waits::Events | Waits::Wakes => 0,
+        };
+        let mut ends = Self::default();
+        if let Some(event) = events.remove(first) {
+            ends.count(&event);
+            sample.push_back(event);
+        }
+        ends
+    }
+
+    /// Those that are left when `taken` are taken out of these.
+    pub(crate) const fn without(self, taken: Self) -> Self {
+        Self {
+            completions: self.completions - taken.completions,
+            cancels: self.cancels - taken.cancels,
+        }
+    }
+
+    #[inline]
+    fn count<P: Protocol>(&mut self, event: &Event<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        self.cancels += u32::from(matches!(event, Event::Cancel(_)));
+    }
+
+    /// Whether these, or the other `events`, end the wait.
+    #[inline]
+    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
+        if waits == Waits::Events {
+            return !events.is_empty();
+        }
+        waits != Waits::Commands || self.completions > 0 || self.cancels > 0
+    }
+}
+
+impl<P: Protocol> Pending<P> {
+    /// Does what the signals asked for.
+    ///
+    /// # Errors
+    /// What the process ends with.
+    #[cold]
+    pub(crate) fn carry_out(
+        self,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+    ) -> Result<(), ProcessError<P>> {
+        let mut successors = self.successors.into_iter();
+        let outcome = match self.end {
+            Some(error) => Err(error),
+            None => successors.try_for_each(|successor| {
+                body.waits = Waits::Turn;
+                take_over(*successor, context, body)
+            }),
+        };
+        // Those that the end has left over: their destructors are user code.
+        drop_all_contained(successors);
+        outcome
+    }
+}
+
+/// Keeps the events for later.
+pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
+    while let Some(event) = events.pop_back() {
+        let cold = body.cold();
+        cold.behind = true;
+        cold.backlog.put_back(event);
+    }
+}

@@ -1,0 +1,19 @@
+//! What a worker does with a process from a run queue.
+
+#[expect(
+    unsafe_code,
+    reason = "shrinks the queue of the process that the worker has"
+)]
+pub(crate) mod budget;
+#[expect(
+    unsafe_code,
+    reason = "touches the body of the process that the worker has"
+)]
+pub(crate) mod driver;
+#[expect(unsafe_code, reason = "ends the process that the worker has")]
+pub(crate) mod end;
+pub(crate) mod inbox;
+#[expect(unsafe_code, reason = "has the scheduler that its driver keeps")]
+pub(crate) mod let_go;
+#[cfg(feature = "tracing")]
+pub(crate) mod span;
