@@ -82,7 +82,8 @@ impl Bound {
     /// The bounds to explore one after the other, until one gives enough executions: quick ones,
     /// unless `LOOM_MAX_PREEMPTIONS` asks for a number, or `cargo xtask loom` for the author's own
     /// bound, a number, or all interleavings. A mutant may change the number of executions and
-    /// nothing else: beside one, any number will do at the last bound.
+    /// nothing else, and so does a build without debug assertions, some of which are accesses:
+    /// there, any number will do at the last bound.
     fn or_as_asked(self) -> Vec<Self> {
         let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
         let asked = asked.iter().find_map(|name| std::env::var(name).ok());
@@ -105,7 +106,8 @@ impl Bound {
                 }]
             }
         };
-        if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some()
+        let any_count = std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some();
+        if (any_count || !cfg!(debug_assertions))
             && let Some(last) = bounds.last_mut()
         {
             last.at_least = 2;

@@ -1,7 +1,7 @@
 //! A thief that has asked the owners of biased deques, and waits, told on one thread: the owners do
 //! what they do meanwhile where the thief looks whether it has enough.
 
-use filch_deque::{Request, Steal, Worker};
+use filch_deque::{Request, Steal, Stealer, Worker};
 use filch_sync::asymmetric::{Refused, heavy, heavy_fences, register};
 use filch_sync::{Mutex, MutexGuard, lock};
 
@@ -77,7 +77,7 @@ fn owners_that_are_silent_are_done_without() {
     assert_eq!((answers.pop(), answers.pop()), (Some(3), Some(2)));
     assert_eq!(await_all(&requests), 1);
     assert!(!requests.iter().any(Request::is_pending));
-    let is_shared = stealers.each_ref().map(|stealer| stealer.is_shared());
+    let is_shared = stealers.each_ref().map(Stealer::is_shared);
     assert_eq!(is_shared, [true, false, true]);
     for (worker, stealer) in [(&first, &stealers[0]), (&last, &stealers[2])] {
         assert_eq!(stealer.steal(), Steal::Success(0));

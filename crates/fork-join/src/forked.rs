@@ -6,6 +6,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
+use filch_deque::{Steal, Stealer};
 use filch_sync::panic::discard;
 
 use crate::content::Content;
@@ -21,13 +22,13 @@ pub(crate) struct Entry(NonNull<Job>);
 // SAFETY: whoever gets it has the job, which may change threads (contract of `JobRef`).
 unsafe impl Send for Entry {}
 
-impl Entry {
-    /// The job, for a thief, who has the only one.
-    pub(crate) fn into_job(self) -> JobRef {
-        // SAFETY: `join` makes an entry of a job, which it does not leave before the thief has run
-        // it.
-        unsafe { JobRef::new(self.0) }
-    }
+/// The oldest job in that deque, if `accept` says so of the index where it lies: see
+/// [`steal_if`](Stealer::steal_if).
+pub(crate) fn steal_if(forks: &Stealer<Entry>, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef> {
+    // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has the
+    // only one, has run it.
+    let have = |entry: Entry| unsafe { JobRef::new(entry.0) };
+    forks.steal_if(accept).map(have)
 }
 
 impl Worker {

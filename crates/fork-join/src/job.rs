@@ -58,13 +58,6 @@ impl Job {
         &self.word
     }
 
-    /// The kind, until the job runs.
-    fn kind(&self) -> &'static Kind {
-        let address = self.word.held() as usize;
-        // SAFETY: `new` put it there, and it stays until a thief begins: the caller's.
-        unsafe { &*ptr::with_exposed_provenance(address) }
-    }
-
     /// For those that are of no scope.
     pub(crate) fn without_scope(_: NonNull<Self>) -> *const () {
         ptr::null()
@@ -101,7 +94,9 @@ impl JobRef {
 
     fn kind(&self) -> &'static Kind {
         // SAFETY: the job lies there until it has run (contract of `new`).
-        unsafe { self.0.as_ref() }.kind()
+        let address = unsafe { self.0.as_ref() }.word.held() as usize;
+        // SAFETY: `Job::new` put it there, and it stays until a thief begins: this has not run.
+        unsafe { &*ptr::with_exposed_provenance(address) }
     }
 }
 

@@ -13,7 +13,7 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::forked::Entry;
+use crate::forked::{Entry, steal_if};
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::reentry::Reentry;
@@ -93,8 +93,8 @@ impl Seat {
     /// (see [`Stealer::steal_if`]).
     pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen> {
         let index = Cell::new(0);
-        let entry = insist(|| {
-            self.forks.steal_if(|at| {
+        let job = insist(|| {
+            steal_if(&self.forks, |at| {
                 index.set(at);
                 accept(at)
             })
@@ -102,7 +102,7 @@ impl Seat {
         let index = index.get();
         let is_isolated = self.region.has(index);
         Some(Stolen {
-            job: entry.into_job(),
+            job,
             index,
             is_isolated,
         })
