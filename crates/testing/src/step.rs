@@ -86,7 +86,7 @@ pub(crate) fn step<P: Protocol>(
 ) -> Step<P> {
     let mut said = slot.step(process, events);
     let (commands, opened) = said.commands();
-    let mut status = match said.next() {
+    let mut status = match said.what_next() {
         Next::Wait if outstanding + commands.len() + opened.len() == 0 => {
             StepStatus::Failed(ProcessError::WaitsForNothing)
         }
