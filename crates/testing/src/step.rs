@@ -57,8 +57,8 @@ impl<P: Protocol> fmt::Debug for NewVersion<P> {
 pub struct Step<P: Protocol> {
     /// The commands, each with its tag, in the order in which they were yielded.
     pub commands: Vec<(u64, P::Command)>,
-    /// The tags of the commands that it has [opened](StepOutput::open_command), which others than
-    /// the handler do: calls of other processes among them, which are made.
+    /// The tags of the commands that it has [opened](filch_scheduler::StepOutput::open_command),
+    /// which others than the handler do: calls of other processes among them, which are made.
     pub opened: Vec<u64>,
     /// What the process does next.
     pub status: StepStatus<P>,
