@@ -128,19 +128,23 @@ impl NameRegistry {
     /// # Errors
     /// The process that has it.
     fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<bool, Pid> {
+        let mut left = None;
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
             if Some(holder.pid) != stale {
                 return Err(holder.pid);
             }
             // It has ended: its call is under way, or was.
-            registry.remove(name);
+            left = registry.remove(name);
         }
         let own = registry.by_pid.entry(pid).or_default();
         let position = own.names.len();
         own.names.push(Arc::clone(name));
         let holder = Holder { pid, position };
         registry.by_name.insert(Arc::clone(name), holder);
+        // Not under the lock.
+        drop(registry);
+        drop(left);
         Ok(position == 0)
     }
 
