@@ -165,7 +165,7 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Nobody wants the output: it is dropped with the process, or now, if that has ended, and not
     /// only when its place is given up.
-    pub fn discard(mut self) {
+    pub fn discard(&mut self) {
         if !self.is_told {
             self.ask();
             // SAFETY: this is the handle, and gives the right to the exit up.
