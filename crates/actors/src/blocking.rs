@@ -30,7 +30,8 @@ impl BlockingThreads {
     /// [`CommandError::Panicked`](filch_scheduler::CommandError::Panicked). If the system refuses
     /// the very first thread, `work` runs here.
     ///
-    /// While it runs, [`Handle::dump`] and [`Handle::running`] show it.
+    /// While it runs, [`HandleExt::dump`](crate::HandleExt::dump) and
+    /// [`Handle::running`](filch_scheduler::Handle::running) show it.
     pub fn run<P: Protocol>(
         &self,
         completion: Completion<P>,

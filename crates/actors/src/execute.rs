@@ -21,7 +21,7 @@ pub(crate) fn execute<P: Protocol>(
     }
     let submitted = scheduler
         .submission(process, method, input)
-        .as_guest()
+        .guest()
         .submit();
     let process = submitted.map_err(ExecuteError::Submit)?;
     process.join().map_err(ExecuteError::not_joined)

@@ -151,13 +151,14 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
     /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
     /// priority and beside its thread-local values, and count as a worker's: see
-    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
-    /// that the caller holds does no harm that it would not do anyway.
+    /// [`is_worker`](Handle::is_worker). What the process waits for, the caller waits for: so a
+    /// lock that the caller holds does no harm that it would not do anyway.
     /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends
-    /// its workers to a [pool](Self::pool) has none.
+    /// its workers to a [pool](Handle::pool) has none.
     ///
     /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
+    /// As [`submit`](Handle::submit) and
+    /// [`ProcessHandle::join`](filch_scheduler::ProcessHandle::join).
     fn execute(
         &self,
         process: impl Process<P> + 'static,
@@ -277,7 +278,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         F::Output: Send + 'static,
     {
         let submission = self.borrow().prepare(AsyncFn::new(function));
-        submission.as_future().reads_later()
+        submission.future().reads_later()
     }
 
     /// Sends the process `to` a message here and now. If its
@@ -285,12 +286,13 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// the mailbox [says](crate::WhenFull). The future is ready when a step is given the message,
     /// or an async function reads it, or as soon as there is room for it. Futures and [async
     /// functions](Self::spawn_with) await it, a thread outside [waits](Sending::wait) for it, and a
-    /// process yields it [as a command](StepOutput::send_when_room).
+    /// process yields it [as a command](crate::StepOutputExt::send_when_room).
     ///
-    /// Its output is what [`send`](Self::send) returns: an error, with the message, if the process
-    /// has ended, or ends before a worker comes to the message. `Ok` means no more than there. If
-    /// the future is dropped, the message goes on waiting. There is no waiting for room on another
-    /// node, nor for the [backlog](Undelivered::Backlog) on the way there: the message comes back.
+    /// Its output is what [`send`](Handle::send) returns: an error, with the message, if the
+    /// process has ended, or ends before a worker comes to the message. `Ok` means no more than
+    /// there. If the future is dropped, the message goes on waiting. There is no waiting for room
+    /// on another node, nor for the [backlog](filch_scheduler::Undelivered::Backlog) on the way
+    /// there: the message comes back.
     ///
     /// An async function that awaits this for its own full mailbox waits for ever, and so do two
     /// that await room in each other's, and nothing else.
@@ -346,7 +348,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     }
 
     /// Sends each process of the group what `message` makes for it, in the order in which they
-    /// joined. See [`send`](Self::send).
+    /// joined. See [`send`](Handle::send).
     fn broadcast(&self, name: &str, message: impl FnMut(Pid) -> P::Message) -> Broadcast<P> {
         registry::groups::broadcast(self.borrow(), name, message)
     }

@@ -96,8 +96,8 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// Sends the process `to` a message here and now, and waits for room, if its
     /// [mailbox](crate::SubmissionExt::mailbox) is full, whatever that [says](crate::WhenFull).
     /// What has become of it comes through `reply` as the completion of a command does, with this
-    /// `tag`: a process that says [`wait`](Self::wait) is not run before. The `context` is that of
-    /// the step.
+    /// `tag`: a process that says [`wait`](StepOutput::wait) is not run before. The `context` is
+    /// that of the step.
     ///
     /// What `reply` gets, and when, is said at
     /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room). A message to the process

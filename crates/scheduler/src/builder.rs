@@ -72,7 +72,7 @@ impl<P: Protocol> Builder<P> {
     }
 
     /// The largest number of threads, for workers and for [calls that
-    /// block](crate::Context::blocking) together, as
+    /// block](crate::Handle::blocking) together, as
     /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it such
     /// a call keeps its worker until it returns, and what is runnable waits for that. Default: 512,
     /// and one per worker that there can be.
@@ -102,7 +102,7 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Whether a thread that waits in [`execute`](Handle::execute), [`call`](Handle::call) or
+    /// Whether a thread that waits in `execute`, `call` or
     /// [`ProcessHandle::join`] may run the process itself, while a worker is idle, instead of
     /// waking that: then it takes a fraction of a microsecond, and not tens. Say `false` if the
     /// steps need a worker's stack, or its priority, or must not meet the thread-local values of
@@ -207,7 +207,7 @@ impl<P: Protocol> Builder<P> {
     ///
     /// A step in a [blocking](Handle::blocking) call keeps no worker, and begins anew when it is
     /// back. What a worker calls besides for a process is told of, too. The
-    /// [type](RunningCall::type_name) is known if there is a [journal](Self::journal).
+    /// [type](RunningCall::type_name) is known if there is a [journal](Self::observer).
     pub fn watchdog(
         mut self,
         limit: Duration,

@@ -42,11 +42,11 @@ impl<P: Protocol> Scheduler<P> {
     /// closing time of three seconds. In all that time, it waits for
     ///
     /// * processes in the middle of a step, which cannot be closed;
-    /// * commands that run on [`BlockingThreads`](crate::BlockingThreads), whose processes may have
+    /// * commands that run on `BlockingThreads`, whose processes may have
     ///   ended: a [`close`](crate::Process::close) that interrupts them makes this short;
     /// * the workers, which may be in calls of [`on_exit`](crate::ProcessHandle::on_exit), or in
     ///   destructors: of outputs, of the command handler, of the hooks with the last handle;
-    /// * what the handler's [`Timers`](crate::timers::Timers) fire, if it had the last of them.
+    /// * what the handler's `Timers` fire, if it had the last of them.
     ///
     /// What has not returned then is in the [report](ShutdownReport::running), with its process and
     /// the name of its thread. That thread is abandoned: it has what it needs for itself, and when
@@ -60,7 +60,7 @@ impl<P: Protocol> Scheduler<P> {
     /// [clean](ShutdownReport::is_clean) report.
     ///
     /// It does not wait for the workers, which return by themselves, if it is called by what a
-    /// timer fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another
+    /// timer fires or `BlockingThreads` do, or on a worker of another
     /// scheduler: these workers may wait for that thread. Nor does it wait for the command that it
     /// is called from.
     ///

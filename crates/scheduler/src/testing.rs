@@ -103,7 +103,7 @@ impl<P: Protocol> Said<P> {
     }
 
     /// What it does next.
-    pub fn next(&mut self) -> Next<P> {
+    pub fn what_next(&mut self) -> Next<P> {
         match self.0.take_status() {
             _ if self.0.error().is_some() => Next::Over(with_output(self.0.take_exit())),
             Status::Over => Next::Over(with_output(self.0.take_exit())),

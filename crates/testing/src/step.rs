@@ -57,8 +57,8 @@ impl<P: Protocol> fmt::Debug for NewVersion<P> {
 pub struct Step<P: Protocol> {
     /// The commands, each with its tag, in the order in which they were yielded.
     pub commands: Vec<(u64, P::Command)>,
-    /// The tags of the commands that it has [opened](StepOutput::open_command), which others than
-    /// the handler do: calls of other processes among them, which are made.
+    /// The tags of the commands that it has [opened](filch_scheduler::StepOutput::open_command),
+    /// which others than the handler do: calls of other processes among them, which are made.
     pub opened: Vec<u64>,
     /// What the process does next.
     pub status: StepStatus<P>,
@@ -86,7 +86,7 @@ pub(crate) fn step<P: Protocol>(
 ) -> Step<P> {
     let mut said = slot.step(process, events);
     let (commands, opened) = said.commands();
-    let mut status = match said.next() {
+    let mut status = match said.what_next() {
         Next::Wait if outstanding + commands.len() + opened.len() == 0 => {
             StepStatus::Failed(ProcessError::WaitsForNothing)
         }

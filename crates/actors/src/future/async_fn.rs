@@ -24,7 +24,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let submission = scheduler.prepare(future).without_mailbox().as_future();
+    let submission = scheduler.prepare(future).without_mailbox().future();
     match submission.admit() {
         Ok((place, future)) => place
             .begin(FutureProcess(future))

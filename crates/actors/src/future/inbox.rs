@@ -12,7 +12,7 @@ use filch_sync::panic::drop_all_contained;
 use filch_sync::{Arc, Mutex, lock};
 
 /// The events of a process that is an async function, and what it knows of the world; from
-/// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with)(crate::HandleExt::spawn_with).
+/// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
 ///
 /// What comes waits here until it is asked for. With a
 /// [limit](crate::SubmissionExt::mailbox), a message takes its room until it has been read.

@@ -21,8 +21,7 @@ use filch_sync::panic::drop_contained;
 /// table until it is dropped; so do clones of the future's waker.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
-    /// Until it goes.
-    process: Option<ProcessHandle<P>>,
+    process: ProcessHandle<P>,
     output: PhantomData<fn() -> T>,
 }
 
@@ -30,40 +29,26 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// The output of that future is a `T`.
     pub(crate) fn new(process: ProcessHandle<P>) -> Self {
         Self {
-            process: Some(process),
+            process,
             output: PhantomData,
-        }
-    }
-
-    fn process(&self) -> &ProcessHandle<P> {
-        match &self.process {
-            Some(process) => process,
-            None => unreachable!("it goes with this"),
-        }
-    }
-
-    fn process_mut(&mut self) -> &mut ProcessHandle<P> {
-        match &mut self.process {
-            Some(process) => process,
-            None => unreachable!("it goes with this"),
         }
     }
 
     /// The PID of the future's process.
     pub fn pid(&self) -> Pid {
-        self.process().pid()
+        self.process.pid()
     }
 
     /// Whether the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
-        self.process().has_ended()
+        self.process.has_ended()
     }
 
     /// Has the future dropped, where it is suspended, and its process end with
     /// [`ProcessError::Terminated`], as if [terminated](filch_scheduler::Handle::terminate).
     /// Lock-free.
     pub fn abort(&self) {
-        self.process().terminate();
+        self.process.terminate();
     }
 }
 
@@ -77,7 +62,7 @@ impl<P: Protocol, T: 'static> JoinHandle<P, T> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
-        match self.process_mut().wait_outcome() {
+        match self.process.wait_outcome() {
             Some(outcome) => output(outcome).map_err(JoinError::Process),
             None => Err(JoinError::CalledFromInside(self)),
         }
@@ -106,8 +91,8 @@ impl<P: Protocol, T> Drop for JoinHandle<P, T> {
     /// What is the user's, and nobody will take, goes with the process, or now. (A waker may keep
     /// the process's place for long.)
     fn drop(&mut self) {
-        if let Some(process) = self.process.take_if(|_| mem::needs_drop::<T>()) {
-            process.discard();
+        if mem::needs_drop::<T>() {
+            self.process.discard();
         }
     }
 }
@@ -118,7 +103,7 @@ impl<P: Protocol, T: 'static> Future for JoinHandle<P, T> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.process_mut().poll_outcome(context).map(output)
+        self.process.poll_outcome(context).map(output)
     }
 }
 

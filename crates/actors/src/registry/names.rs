@@ -31,14 +31,18 @@ pub(crate) fn register<P: Protocol>(
         let own = Arc::clone(&registry);
         // If it has ended meanwhile, its names go here and now.
         let at_end = scheduler.at_end(pid, move |_| own.forget(pid));
-        registry.write().set_end(pid, at_end);
+        let unneeded = registry.write().set_end(pid, at_end);
+        // Not under the lock.
+        if let Some(unneeded) = unneeded {
+            unneeded.cancel();
+        }
     }
     Ok(())
 }
 
 pub(crate) fn unregister<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Option<Pid> {
-    let removed = scheduler.extension::<NameRegistry>().write().remove(name);
-    removed.filter(|&pid| scheduler.lives(pid))
+    let removed = scheduler.extension::<NameRegistry>().take(name)?;
+    scheduler.lives(removed).then_some(removed)
 }
 
 pub(crate) fn whereis<P: Protocol>(scheduler: &Handle<P>, name: &str) -> Option<Pid> {
@@ -124,19 +128,34 @@ impl NameRegistry {
     /// # Errors
     /// The process that has it.
     fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<bool, Pid> {
+        let mut left = None;
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
             if Some(holder.pid) != stale {
                 return Err(holder.pid);
             }
-            registry.remove(name);
+            // It has ended: its call is under way, or was.
+            left = registry.remove(name);
         }
         let own = registry.by_pid.entry(pid).or_default();
         let position = own.names.len();
         own.names.push(Arc::clone(name));
         let holder = Holder { pid, position };
         registry.by_name.insert(Arc::clone(name), holder);
+        // Not under the lock.
+        drop(registry);
+        drop(left);
         Ok(position == 0)
+    }
+
+    /// Takes the name away. Returns the process that had it.
+    fn take(&self, name: &str) -> Option<Pid> {
+        let (pid, at_end) = self.write().remove(name)?;
+        // Not under the lock.
+        if let Some(at_end) = at_end {
+            at_end.cancel();
+        }
+        Some(pid)
     }
 
     /// The process has ended, and its names go. Takes the lock for a few names at a time. A name
@@ -153,36 +172,33 @@ impl NameRegistry {
 }
 
 impl Registry {
-    fn remove(&mut self, name: &str) -> Option<Pid> {
+    /// Returns the process that had the name; and what it has at its end, if that was its last one.
+    fn remove(&mut self, name: &str) -> Option<(Pid, Option<EndCall>)> {
         let Holder { pid, position } = self.by_name.remove(name)?;
         self.count_look_up();
         // None while its process is being forgotten.
         let Some(own) = self.by_pid.get_mut(&pid) else {
-            return Some(pid);
+            return Some((pid, None));
         };
         own.names.swap_remove(position);
+        let mut at_end = None;
         if let Some(moved) = own.names.get(position) {
             if let Some(holder) = self.by_name.get_mut(moved) {
                 holder.position = position;
             }
             self.count_look_up();
         } else if own.names.is_empty() {
-            let own = self.by_pid.remove(&pid);
-            if let Some(at_end) = own.and_then(|own| own.at_end) {
-                at_end.cancel();
-            }
+            at_end = self.by_pid.remove(&pid).and_then(|own| own.at_end);
         }
-        Some(pid)
+        Some((pid, at_end))
     }
 
-    /// What takes the names of the process away at its end. If there are none by now, or others do,
-    /// it is not needed.
-    fn set_end(&mut self, pid: Pid, at_end: EndCall) {
+    /// What takes the names of the process away at its end. It comes back if it is not needed:
+    /// there are none by now, or others do.
+    fn set_end(&mut self, pid: Pid, at_end: EndCall) -> Option<EndCall> {
         match self.by_pid.get_mut(&pid) {
-            Some(own) if own.at_end.is_none() => own.at_end = Some(at_end),
-            _ => {
-                at_end.cancel();
-            }
+            Some(own) if own.at_end.is_none() => own.at_end.replace(at_end),
+            _ => Some(at_end),
         }
     }
 

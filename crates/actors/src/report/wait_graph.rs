@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use filch_scheduler::{Activity, PendingFuture, Pid, ProcessInfo};
+use filch_scheduler::{Activity, PendingCommand, PendingFuture, Pid, ProcessInfo};
 
 /// The processes by their number in the list, and what each awaits.
 pub(crate) struct WaitGraph {
@@ -26,7 +26,7 @@ impl WaitGraph {
     /// What futures await, and processes that wait for answers to calls alone: as if none of the
     /// called processes had passed its caller on.
     pub(crate) fn with_calls(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
-        Self::new(processes, futures, ProcessInfo::waits_for_calls)
+        Self::new(processes, futures, waits_for_calls)
     }
 
     fn new(
@@ -151,6 +151,18 @@ fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
             }
         }
     }
+}
+
+/// The processes that `process` calls, if all that it waits for is known to be their answers: it
+/// waits for commands, these are calls, and none has a time limit.
+fn waits_for_calls(process: &ProcessInfo) -> Option<Vec<Pid>> {
+    let details = process.details.as_ref()?;
+    let commands = &details.commands;
+    if process.activity != Activity::Blocked || commands.len() != process.outstanding as usize {
+        return None;
+    }
+    let callee = |command: &PendingCommand| command.calls.filter(|_| !command.is_limited);
+    commands.iter().map(callee).collect()
 }
 
 #[cfg(all(test, not(shuttle)))]

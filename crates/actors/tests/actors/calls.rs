@@ -340,7 +340,7 @@ fn many_callers_beside_a_busy_worker() {
         let scheduler = scheduler(workers);
         let over = Arc::new(AtomicBool::new(false));
         let restless = Restless(Arc::clone(&over));
-        let _ = scheduler.submit(restless, "run", ()).unwrap();
+        drop(scheduler.submit(restless, "run", ()).unwrap());
         let pids = [echo().0, echo().0].map(|process| {
             let process = scheduler.submit(process, "run", ());
             process.unwrap().pid()

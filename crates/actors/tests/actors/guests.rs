@@ -101,7 +101,7 @@ fn who_executes_takes_no_other_ones_steps() {
     let mut other = Some(other);
     let process = scripted(move |context, _, out| {
         let other = other.take().expect("one step");
-        let _ = context.submit(other, "run", 0).unwrap();
+        drop(context.submit(other, "run", 0).unwrap());
         out.done(0);
         Ok(())
     });

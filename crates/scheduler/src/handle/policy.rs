@@ -65,8 +65,10 @@ pub struct Door<'a, P: Protocol> {
     slot: &'a Slot<P>,
     pid: Pid,
     /// Runs the process, if a message makes it Ready; none puts it into a run queue.
-    run: Option<&'a dyn Fn(&Slot<P>)>,
+    run: Option<&'a Run<'a, P>>,
 }
+
+type Run<'a, P> = dyn Fn(&Slot<P>) + 'a;
 
 impl<P: Protocol> Door<'_, P> {
     /// The process.

@@ -65,14 +65,14 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
     /// the global run queue, and a worker is idle, the calling thread takes its steps, as in
-    /// [`execute`](crate::Handle::execute).
+    /// `execute`.
     ///
     /// What the process did, on whichever thread, happens before the return.
     ///
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
     /// handle, on a worker of the same scheduler when the process has not ended. Such a caller uses
-    /// [`on_exit`](Self::on_exit) or [`Completion::execute`](crate::Completion::execute).
+    /// [`on_exit`](Self::on_exit) or `Completion::execute`.
     pub fn join(self) -> Result<P::Output, JoinError<P>> {
         self.join_until(None)
     }
@@ -165,7 +165,7 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Nobody wants the output: it is dropped with the process, or now, if that has ended, and not
     /// only when its place is given up.
-    pub fn discard(mut self) {
+    pub fn discard(&mut self) {
         if !self.is_told {
             self.ask();
             // SAFETY: this is the handle, and gives the right to the exit up.

@@ -52,13 +52,13 @@ pub struct SendError<P: Protocol> {
 pub enum Undelivered {
     /// No live process has that PID: it has ended, or never was.
     NoSuchProcess,
-    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it
+    /// As many messages as its mailbox may hold have been sent to it
     /// and not been given to a step.
     Full {
         /// How many that is.
         limit: usize,
     },
-    /// The process is a [future](crate::Handle::spawn), which takes no messages. It does once it
+    /// The process is a future, which takes no messages. It does once it
     /// has been [upgraded](crate::Handle::upgrade) to a process that does.
     Future,
     /// The process lives on a node for which no [`Receiver`] is connected.

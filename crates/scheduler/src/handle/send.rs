@@ -33,7 +33,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
-    /// [mailbox](crate::Submission::mailbox) is full, or it is a [future](Self::spawn), or it lives
+    /// mailbox is full, or it is a future, or it lives
     /// on a node that is not connected; or what the receiver for that node says.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         self.send_and(to, message, move |slot| self.enqueue(slot))
@@ -42,7 +42,7 @@ impl<P: Protocol> Handle<P> {
     /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the
     /// process waits for a message, and a worker is idle, none is woken: the calling thread takes
     /// the step that gets the message itself, on its own stack and beside its thread-local values,
-    /// as in [`execute`](Self::execute). Further steps are left to the workers, and so is a process
+    /// as in `execute`. Further steps are left to the workers, and so is a process
     /// with [idle priority](crate::Submission::idle_priority), or on a [thread of its
     /// own](crate::BoundThread).
     ///

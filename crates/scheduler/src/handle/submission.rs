@@ -114,7 +114,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as
     /// long as they come one after the other; about 100 µs at most beside the last one. For a
     /// thread that then waits for its end.
-    pub fn as_guest(mut self) -> Self {
+    pub fn guest(mut self) -> Self {
         self.options.as_guest = true;
         self
     }
@@ -146,7 +146,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     }
 
     /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
-    pub fn as_future(mut self) -> Self {
+    pub fn future(mut self) -> Self {
         self.options.placement.is_future = true;
         self
     }

@@ -85,7 +85,7 @@ impl<P: Protocol> Handle<P> {
     /// events that were there before, and decides for itself. That ends a wait for commands.
     /// Lock-free.
     ///
-    /// [`Timers::end_by`](crate::timers::Timers::end_by) asks, and terminates it if it has not
+    /// `Timers::end_by` asks, and terminates it if it has not
     /// ended in time. A plain future does not hear this.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl<P: Protocol> Handle<P> {
     /// `init` of the new version, with `method` and `input`; closes the old one, with
     /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the
     /// events that the old one had not been given. All else stays: the PID, the handle, the mailbox
-    /// and its limit (where a [future](Self::spawn) had none, there is one now, without a limit),
+    /// and its limit (where a future had none, there is one now, without a limit),
     /// outstanding commands, whose completions the new version gets, monitors and
     /// links. If that `init` refuses, the process ends with
     /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use filch_event_queue::Depth;
 use filch_process_state::State;
 
-use crate::observe::observer::{PendingCommand, ProcessDetails};
+use crate::observe::observer::ProcessDetails;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
 use crate::{Context, Extension, Handle, Protocol};
@@ -68,18 +68,6 @@ impl ProcessInfo {
             empty_steps: slot.empty_steps.get(),
             details: None,
         }
-    }
-
-    /// The processes that it calls, if all that it waits for is known to be their answers: it
-    /// waits for commands, these are calls, and none has a time limit.
-    pub fn waits_for_calls(&self) -> Option<Vec<Pid>> {
-        let details = self.details.as_ref()?;
-        let commands = &details.commands;
-        if self.activity != Activity::Blocked || commands.len() != self.outstanding as usize {
-            return None;
-        }
-        let callee = |command: &PendingCommand| command.calls.filter(|_| !command.is_limited);
-        commands.iter().map(callee).collect()
     }
 
     /// Whether it goes on by itself.

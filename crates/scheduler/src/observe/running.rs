@@ -26,12 +26,12 @@ pub struct RunningCall {
     pub thread: String,
     /// The process that it runs for, if it does for one.
     pub process: Option<Pid>,
-    /// The name of that one's type, if the scheduler keeps a [journal](crate::Builder::journal).
+    /// The name of that one's type, if the scheduler keeps a [journal](crate::Builder::observer).
     pub type_name: Option<&'static str>,
     /// What it is.
     pub kind: CallKind,
     /// For how long it has run: exactly for commands, blocking calls and timers. A step has no
-    /// clock, so that this is the time since a shutdown, a [dump](crate::Handle::dump) or
+    /// clock, so that this is the time since a shutdown, a dump or
     /// [`Handle::running`](crate::Handle::running) first saw it.
     pub elapsed: Duration,
 }
@@ -41,11 +41,11 @@ pub struct RunningCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallKind {
-    /// A command, on a thread of [`BlockingThreads`](crate::BlockingThreads).
+    /// A command, on a thread of `BlockingThreads`.
     Command {
         /// Its tag.
         tag: u64,
-        /// The label that it was [given](crate::BlockingThreads::run_labelled).
+        /// The label that it was given.
         label: Option<Cow<'static, str>>,
     },
     /// A step, or what a worker calls besides for a process that has not ended: the command
@@ -117,7 +117,7 @@ impl fmt::Display for RunningCall {
 
 impl<P: Protocol> Handle<P> {
     /// The calls of the user's code that are under way: on the workers, and on
-    /// [`BlockingThreads`](crate::BlockingThreads) for this scheduler's processes. Takes some locks
+    /// `BlockingThreads` for this scheduler's processes. Takes some locks
     /// for a moment, and disturbs nothing else.
     pub fn running(&self) -> Vec<RunningCall> {
         let mut running = self.running_commands();

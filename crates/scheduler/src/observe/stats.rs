@@ -11,7 +11,7 @@ use filch_processors::{Counter, ProcessorStats, QueueLengths};
 pub struct Stats {
     /// Processes that live now.
     pub live: usize,
-    /// Messages that were dropped for want of room, as their [mailbox](crate::WhenFull) says.
+    /// Messages that were dropped for want of room, as their mailbox says.
     pub dropped: u64,
     /// How many processes wait to be run, and where.
     pub queues: QueueLengths,

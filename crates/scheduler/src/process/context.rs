@@ -43,7 +43,7 @@ impl<'a, P: Protocol> Context<'a, P> {
         self.pid
     }
 
-    /// Whether the process was submitted [as a future](crate::Submission::as_future): for
+    /// Whether the process was submitted [as a future](crate::Submission::future): for
     /// [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
         self.process.slot().is_future()

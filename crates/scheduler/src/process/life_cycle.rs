@@ -17,7 +17,7 @@ use crate::{Context, ExitReason, Protocol};
 /// | | in `on_start` | in `on_complete` | when `join` has returned |
 /// |---|---|---|---|
 /// | a message to it | waits for its first step | comes back, [`NoSuchProcess`](crate::Undelivered::NoSuchProcess) | comes back |
-/// | its [name](crate::Handle::register) | leads to it | to nobody | to nobody |
+/// | its name | leads to it | to nobody | to nobody |
 /// | [`info`](crate::Handle::info) | knows it | perhaps | does not |
 /// | [monitors](crate::Handle::monitor), [links](crate::Handle::link) | are accepted | have been told | say that there is no such process |
 /// | the [statistics](crate::Handle::stats) | do not count it as ended | do | do, and all its steps: exact |

@@ -120,7 +120,7 @@ impl<P: Protocol> StepOutput<P> {
     /// for a process that has other work meanwhile; one that has none says [`wait`](Self::wait).
     /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) and
     /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a
-    /// [dump](crate::Handle::dump) names the processes. (In the original of this scheduler, a
+    /// dump names the processes. (In the original of this scheduler, a
     /// process that yields commands waits for them whatever else it says.)
     pub fn go_on(&mut self) {
         self.say(Status::Continue);

@@ -53,7 +53,7 @@ pub trait Process<P: Protocol>: Send {
         let _ = reason;
     }
 
-    /// What reports call it: see [`Builder::journal`](crate::Builder::journal). By default that is
+    /// What reports call it: see [`Builder::journal`](crate::Builder::observer). By default that is
     /// the name of its type.
     fn type_name(&self) -> &'static str {
         std::any::type_name::<Self>()

@@ -11,8 +11,10 @@ use crate::{MailboxPolicy, Protocol};
 type Policy<P> = Arc<dyn MailboxPolicy<P>>;
 
 /// What a process takes of messages.
+#[derive(Default)]
 pub enum Takes<P: Protocol> {
     /// As many as are sent.
+    #[default]
     All,
     /// None: it is a future, which has no use for them.
     None,
@@ -20,13 +22,7 @@ pub enum Takes<P: Protocol> {
     By(Policy<P>),
 }
 
-impl<P: Protocol> Default for Takes<P> {
-    fn default() -> Self {
-        Self::All
-    }
-}
-
-/// The same, in one word of a slot: null, [`none`], or the address of a box, which is the slot's.
+/// The same, in one word of a slot: null, `none`, or the address of a box, which is the slot's.
 pub struct Mailbox<P: Protocol>(AtomicPtr<Policy<P>>);
 
 /// No policy lies at an odd address.

@@ -9,7 +9,6 @@ use filch_slab::{AllocateError, Batch, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::Protocol;
-use crate::observe::info::ProcessInfo;
 use crate::table::body::Item;
 use crate::table::pid::{Node, Origin, Pid};
 use crate::table::slot::{Placement, Slot};
@@ -340,11 +339,6 @@ impl<'table, P: Protocol> Pin<'table, P> {
     #[inline]
     pub fn pid(&self) -> Pid {
         self.pid
-    }
-
-    /// What the process is doing. Each field was true at some moment during the call.
-    pub fn info(&self) -> ProcessInfo {
-        ProcessInfo::of(self.pid, self.slot)
     }
 
     /// Whether the process has neither ended nor been refused by its `init`, so that only pins keep

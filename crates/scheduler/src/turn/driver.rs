@@ -252,10 +252,8 @@ impl<P: Protocol> Driver<P> {
             slot.events
                 .drain_up_to(room, |item| inbox.sort(item, body, events))
         };
-        if more {
-            if has_urgent_signal || !inbox.wait_ends.end(body.waits, events) {
-                more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
-            }
+        if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
+            more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
         }
         (inbox, more)
     }

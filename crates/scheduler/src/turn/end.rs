@@ -35,7 +35,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
-    let told = cold.map(empty);
+    let told = cold.map(|cold| empty(*cold));
     if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
         && output.error().is_none()
     {
@@ -69,7 +69,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
 /// Drops the events that no step was given. What is left is told.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: Box<ColdState<P>>) -> Watchers {
+fn empty<P: Protocol>(cold: ColdState<P>) -> Watchers {
     drop_all_contained(cold.backlog.into_events());
     cold.watchers
 }

@@ -312,7 +312,7 @@ fn a_process_is_awaited_and_executed_with_a_limit() {
     assert_eq!(quick.unwrap(), 4);
     let failing = scripted(|_, _, _| Err("oh".to_owned()));
     let failing = scheduler.submit(failing, "run", 0).unwrap();
-    let failing = scheduler.spawn(async move { failing.await });
+    let failing = scheduler.spawn(failing);
     let failed = failing.unwrap().join().unwrap();
     assert!(matches!(failed, Err(ProcessError::Failed(text)) if text == "oh"));
 }

@@ -143,7 +143,7 @@ fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
     let own = names.write().by_pid.remove(&gone).unwrap();
     let stale = Some(gone);
     assert_eq!(names.give(&"inherited".into(), heirs, stale), Ok(true));
-    assert_eq!(names.write().remove("taken away"), Some(gone));
+    assert_eq!(names.take("taken away"), Some(gone));
     for name in &own.names {
         names.write().forget(name, gone);
     }

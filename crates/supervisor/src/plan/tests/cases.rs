@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
 use crate::plan::child::{Spec, State};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
 use super::script::{Fact, Script, Time};

@@ -6,7 +6,6 @@ mod child;
 
 use std::collections::VecDeque;
 
-use filch_actors::prelude::*;
 use filch_scheduler::ExitReason;
 
 use self::child::{Child, NEVER};
