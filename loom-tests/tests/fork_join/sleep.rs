@@ -185,7 +185,7 @@ fn a_joiner_that_is_answered_late_is_told_later() {
 fn a_thread_that_is_told_thinks_of_the_others() {
     check(
         "host: two asleep, one answer",
-        Bound::preemptions(2, 20_000),
+        Bound::preemptions(2, 10_000),
         || {
             let (first, second) = (Parker::new(), Parker::new());
             let in_turn = [second.unparker(), first.unparker(), first.unparker()];
@@ -236,7 +236,7 @@ fn a_thread_that_is_told_thinks_of_the_others() {
 fn a_fork_in_a_call_that_blocks_is_told() {
     check(
         "blocking: a fork beside an idle processor",
-        Bound::preemptions(4, 4_400),
+        Bound::preemptions(4, 540),
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let (worker, other) = (seat(&shared), seat(&shared));
@@ -293,7 +293,7 @@ fn a_joiner_is_told_of_an_injection() {
 fn a_joiner_that_is_done_passes_its_choice_on() {
     Outcomes::of(
         "joiner: chosen, and done",
-        Bound::preemptions(1, 4_800),
+        Bound::preemptions(2, 30_000),
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
