@@ -154,7 +154,7 @@ fn outgrown_rings_are_freed() {
 fn outgrown_rings_of_a_biased_deque_are_freed() {
     Outcomes::of(
         "biased: outgrown rings are freed",
-        Bound::preemptions(3, 11_000),
+        Bound::preemptions(3, 6_400),
         || {
             most_rings(|| {
                 let biased = |start| {

@@ -62,12 +62,8 @@ impl Shared {
         awaited == Err(Refused::ForNow) || self.has_shared()
     }
 
-    fn all_seats(&self) -> impl Iterator<Item = &Seat> {
-        (0..self.seat_count()).map(|seat| self.seat(seat))
-    }
-
     fn others(&self, own: Option<usize>) -> impl Iterator<Item = &Seat> {
-        let others = (0..self.seat_count()).filter(move |&seat| Some(seat) != own);
-        others.map(|seat| self.seat(seat))
+        let others = self.all_seats().enumerate();
+        others.filter_map(move |(seat, other)| (Some(seat) != own).then_some(other))
     }
 }

@@ -222,6 +222,11 @@ impl Shared {
         }
     }
 
+    /// All of them.
+    pub(crate) fn all_seats(&self) -> impl Iterator<Item = &Seat> {
+        (0..self.seat_count()).map(|seat| self.seat(seat))
+    }
+
     /// So many jobs that are no parts of one another may stand on a stack.
     #[must_use]
     pub fn with_nested_jobs(self, count: u32) -> Self {
@@ -276,7 +281,7 @@ impl Shared {
 
     /// Has every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
-        for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
+        for seat in self.all_seats() {
             let listens = lock(&seat.listens);
             if *listens {
                 seat.own.push(make());
@@ -322,7 +327,7 @@ impl Shared {
     /// sleeps, and had not seen it (see [`Stealer::ask`]). Also one that had not seen the deque:
     /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
-        let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
+        let flags = || self.all_seats().map(|seat| &*seat.sleeps);
         match self.sleepers.choose(flags) {
             Some(seat) => self.wake(seat),
             None => host.notify(),
@@ -332,7 +337,7 @@ impl Shared {
     /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
     /// make way.
     pub(crate) fn hurry(&self) {
-        for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
+        for seat in self.all_seats() {
             // ORDERING: Relaxed: a request, which is repeated.
             seat.is_hurried.store(true, Ordering::Relaxed);
             seat.ask();

@@ -59,7 +59,7 @@ fn owner_and_thief_share_three_items() {
 fn owner_and_two_thieves() {
     Outcomes::of(
         "biased: owner and two thieves share two items",
-        Bound::preemptions(2, 50_000),
+        Bound::preemptions(2, 48_000),
         || {
             let worker = biased(2);
             let first = insistent_thief(worker.stealer(), 1);
@@ -110,7 +110,7 @@ fn a_silent_owner_is_robbed() {
 fn a_silent_owner_comes_back() {
     Outcomes::of(
         "biased: two thieves beside an owner that was silent",
-        Bound::preemptions(3, 42_000),
+        Bound::preemptions(3, 36_000),
         || {
             let worker = biased(4);
             worker.push(0);
@@ -237,7 +237,7 @@ fn half_is_taken_while_the_owner_pops() {
 fn a_stolen_batch_is_stolen_on() {
     Outcomes::of(
         "biased: a batch is stolen on",
-        Bound::preemptions(3, 16_000),
+        Bound::preemptions(3, 11_000),
         || {
             let victim = biased(4);
             victim.push_batch(0..4);

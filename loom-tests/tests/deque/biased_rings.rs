@@ -110,7 +110,7 @@ fn tag_and_index_wrap_around() {
 fn the_owner_goes_with_items_left() {
     check(
         "biased: worker dropped with thieves in flight",
-        Bound::preemptions(2, 110_000),
+        Bound::preemptions(2, 63_000),
         || the_owner_goes(true),
     );
 }

@@ -49,7 +49,7 @@ fn nest<const N: usize>(
 fn an_item_is_taken_back_or_stolen() {
     Outcomes::of(
         "biased: nested items, taken back or stolen",
-        Bound::preemptions(3, 7_800),
+        Bound::preemptions(3, 7_700),
         || {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
@@ -86,7 +86,7 @@ fn all_may_be_gone() {
 fn the_ring_grows_under_nested_items() {
     Outcomes::of(
         "biased: nested items, growth and two thieves",
-        Bound::preemptions(2, 37_000),
+        Bound::preemptions(2, 35_000),
         || {
             let worker = biased_after(1, u32::MAX - 2, 9);
             let second = insistent_thief(worker.stealer(), 1);

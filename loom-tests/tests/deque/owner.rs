@@ -260,7 +260,7 @@ fn a_biased_deque_is_given_items_together() {
 fn the_deque_changes_hands_and_back() {
     outcomes_in_peace(
         "biased: shared and taken back",
-        Bound::preemptions(3, 4_000),
+        Bound::preemptions(3, 3_200),
         || {
             let worker = biased(2);
             let crossing = Crossing::new();

@@ -92,7 +92,7 @@ fn meet(worker: &Worker<u32>, part: Part) -> (bool, bool) {
 fn a_push_into_a_biased_deque() {
     handshake(
         "biased: a push beside a sleeper",
-        Bound::exhaustive(400),
+        Bound::exhaustive(290),
         || biased(4),
         |worker, sees| {
             worker.push(0);
@@ -124,7 +124,7 @@ fn a_push_into_a_shared_deque() {
 fn two_pushes_and_growth() {
     handshake(
         "biased: two pushes and growth beside a sleeper",
-        Bound::preemptions(3, 5_000),
+        Bound::preemptions(3, 2_600),
         || biased(1),
         |worker, sees| {
             worker.push(0);
@@ -142,7 +142,7 @@ fn two_pushes_and_growth() {
 fn asked_while_the_owner_takes_the_deque_back() {
     handshake(
         "shared: push, pop and push beside a sleeper",
-        Bound::exhaustive(16_000),
+        Bound::exhaustive(11_000),
         shared,
         |worker, sees| {
             worker.push(0);
@@ -161,7 +161,7 @@ fn asked_while_the_owner_takes_the_deque_back() {
 fn an_owner_that_looks_late() {
     handshake(
         "shared: a look for sleepers when the item is gone",
-        Bound::exhaustive(27_000),
+        Bound::exhaustive(18_000),
         shared,
         |worker, sees| {
             worker.push(0);
@@ -181,7 +181,7 @@ fn an_owner_that_looks_late() {
 fn a_pop_answers_and_the_next_takes_back() {
     handshake(
         "biased: two pushes, two pops and a push beside a sleeper",
-        Bound::preemptions(4, 38_000),
+        Bound::preemptions(4, 36_000),
         || biased(4),
         |worker, sees| {
             let mut seen = false;
@@ -203,7 +203,7 @@ fn a_pop_answers_and_the_next_takes_back() {
 fn an_owner_that_shares() {
     handshake(
         "biased: an owner shares beside a sleeper",
-        Bound::exhaustive(17_000),
+        Bound::exhaustive(9_000),
         || biased(4),
         |worker, sees| {
             worker.push(0);
@@ -220,7 +220,7 @@ fn an_owner_that_shares() {
 fn a_stolen_batch_beside_a_sleeper() {
     handshake(
         "biased: a stolen batch beside a sleeper",
-        Bound::exhaustive(400),
+        Bound::exhaustive(290),
         || biased(4),
         |worker, sees| {
             let victim: Worker<u32> = Worker::with_capacity(4);
@@ -266,7 +266,7 @@ const MEETINGS: [Meeting; 4] = [
 fn two_sleepers_and_a_push() {
     Outcomes::of(
         "biased: a push beside two sleepers",
-        Bound::preemptions(3, 31_000),
+        Bound::preemptions(3, 15_000),
         || meet_two(&biased(4), 1),
     )
     .assert_reached(MEETINGS);
@@ -288,7 +288,7 @@ fn two_sleepers_and_a_push_into_a_shared_deque() {
 fn two_sleepers_and_two_pushes() {
     Outcomes::of(
         "biased: two pushes beside two sleepers",
-        Bound::preemptions(2, 7_300),
+        Bound::preemptions(2, 3_400),
         || meet_two(&biased(4), 2),
     )
     .assert_reached(MEETINGS);

@@ -79,7 +79,7 @@ fn each_branch_runs_once() {
 fn an_owner_steals_back_from_its_thief() {
     check(
         "join: the owner takes part in what was stolen",
-        Bound::preemptions(1, 25_000),
+        Bound::preemptions(1, 6_400),
         || {
             let shared = shared();
             let worker = seat(&shared);

@@ -37,7 +37,7 @@ impl Mark {
 fn the_end_waits_for_all_jobs() {
     Outcomes::of(
         "scope: two jobs and a thief",
-        Bound::preemptions(2, 5_700),
+        Bound::preemptions(2, 2_400),
         || {
             let shared = shared();
             let worker = seat(&shared);
@@ -64,7 +64,7 @@ fn the_end_waits_for_all_jobs() {
 fn a_job_may_spawn_another_one() {
     Outcomes::of(
         "scope: a job of a job",
-        Bound::preemptions(2, 12_000),
+        Bound::preemptions(2, 5_200),
         || {
             let shared = shared();
             let worker = seat(&shared);
@@ -92,7 +92,7 @@ fn a_job_may_spawn_another_one() {
 fn a_panic_waits_for_the_other_job() {
     Outcomes::of(
         "scope: a job that panics",
-        Bound::preemptions(2, 5_700),
+        Bound::preemptions(2, 2_400),
         || {
             let shared = shared();
             let worker = seat(&shared);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
+use filch_fork_join::Worker;
 use filch_fork_join::protocol::{
     Host, Latch, Sleepers, finish, install, run_one, seat_of, source, wait,
 };
@@ -93,26 +94,33 @@ fn a_sleeper_is_counted_while_another_one_comes() {
     .assert_reached([[Some(0), Some(1)], [Some(1), Some(0)]]);
 }
 
+/// Two threads: a joiner waits for a job that is done when the owner of a deque has done `work`.
+fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sync + 'static) {
+    check(claim, bound, move || {
+        let shared = shared();
+        let latch = Arc::new(Latch::holding(0));
+        let (joiner, own) = (seat(&shared), Arc::clone(&latch));
+        let joiner_seat = seat_of(&joiner);
+        let joiner = thread::spawn(move || wait(&joiner, &own));
+        let worker = seat(&shared);
+        work(&worker);
+        finish(&shared, &latch, joiner_seat);
+        joiner.join().unwrap();
+    });
+}
+
 /// Two threads: a joiner waits, and the owner of a deque forks, which is public at once. The owner
 /// waits in a leaf until somebody has run it. A failure: a joiner that sleeps
 /// beside what is public, and an owner that waits for ever (a deadlock).
 #[test]
 fn a_joiner_is_told_of_what_becomes_public() {
-    check(
+    beside_a_joiner(
         "joiner: asleep beside a publication",
         Bound::preemptions(1, 41_000),
-        || {
-            let shared = shared();
-            let latch = Arc::new(Latch::holding(0));
-            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-            let joiner_seat = seat_of(&joiner);
-            let joiner = thread::spawn(move || wait(&joiner, &own));
-            let worker = seat(&shared);
+        |worker| {
             let ran = Parker::new();
             let runner = ran.unparker();
             worker.join(|_| ran.park(), |_| runner.unpark());
-            finish(&shared, &latch, joiner_seat);
-            joiner.join().unwrap();
         },
     );
 }
@@ -122,16 +130,10 @@ fn a_joiner_is_told_of_what_becomes_public() {
 /// answered, or an answer that nobody is told of (a deadlock).
 #[test]
 fn a_joiner_that_has_asked_is_answered() {
-    check(
+    beside_a_joiner(
         "joiner: asleep beside private work",
         Bound::preemptions(0, 200),
-        || {
-            let shared = shared();
-            let latch = Arc::new(Latch::holding(0));
-            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-            let joiner_seat = seat_of(&joiner);
-            let joiner = thread::spawn(move || wait(&joiner, &own));
-            let worker = seat(&shared);
+        |worker| {
             let (first, second) = (Parker::new(), Parker::new());
             let (first_ran, second_ran) = (first.unparker(), second.unparker());
             worker.join(
@@ -146,8 +148,6 @@ fn a_joiner_that_has_asked_is_answered() {
                 },
                 |_| first_ran.unpark(),
             );
-            finish(&shared, &latch, joiner_seat);
-            joiner.join().unwrap();
         },
     );
 }
@@ -158,22 +158,14 @@ fn a_joiner_that_has_asked_is_answered() {
 /// deadlock).
 #[test]
 fn a_joiner_that_is_answered_late_is_told_later() {
-    check(
+    beside_a_joiner(
         "joiner: asleep again before the answer",
         Bound::preemptions(1, 120_000),
-        || {
-            let shared = shared();
-            let latch = Arc::new(Latch::holding(0));
-            let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-            let joiner_seat = seat_of(&joiner);
-            let joiner = thread::spawn(move || wait(&joiner, &own));
-            let worker = seat(&shared);
+        |worker| {
             let ran = Parker::new();
             let [first, second] = [ran.unparker(), ran.unparker()];
             worker.join(|_| ran.park(), |_| first.unpark());
             worker.join(|_| ran.park(), |_| second.unpark());
-            finish(&shared, &latch, joiner_seat);
-            joiner.join().unwrap();
         },
     );
 }
@@ -185,7 +177,7 @@ fn a_joiner_that_is_answered_late_is_told_later() {
 fn a_thread_that_is_told_thinks_of_the_others() {
     check(
         "host: two asleep, one answer",
-        Bound::preemptions(2, 20_000),
+        Bound::preemptions(2, 10_000),
         || {
             let (first, second) = (Parker::new(), Parker::new());
             let in_turn = [second.unparker(), first.unparker(), first.unparker()];
@@ -236,7 +228,7 @@ fn a_thread_that_is_told_thinks_of_the_others() {
 fn a_fork_in_a_call_that_blocks_is_told() {
     check(
         "blocking: a fork beside an idle processor",
-        Bound::preemptions(4, 4_400),
+        Bound::preemptions(4, 540),
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let (worker, other) = (seat(&shared), seat(&shared));
@@ -293,7 +285,7 @@ fn a_joiner_is_told_of_an_injection() {
 fn a_joiner_that_is_done_passes_its_choice_on() {
     Outcomes::of(
         "joiner: chosen, and done",
-        Bound::preemptions(1, 4_800),
+        Bound::preemptions(2, 30_000),
         || {
             let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();

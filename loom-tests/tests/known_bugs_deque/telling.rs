@@ -217,7 +217,7 @@ fn a_push_in_a_call_that_blocks(bug: Bug) {
 fn a_thread_that_blocks_asks_itself() {
     check(
         "told: a push in a call that blocks",
-        Bound::exhaustive(1_100),
+        Bound::exhaustive(1_000),
         || a_push_in_a_call_that_blocks(Bug::None),
     );
 }

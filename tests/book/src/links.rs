@@ -13,8 +13,8 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag};
 /// The book's folder in the repository.
 const BOOK: &str = "docs";
 
-/// The folder of crates: in the repository, and of their pages in the book.
-const CRATES: &str = "crates";
+/// The folders of crates: in the repository, and of their pages in the book.
+const CRATES: [&str; 2] = ["crates", "apps"];
 
 /// Where files are read that are no pages.
 const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main";
@@ -58,10 +58,12 @@ pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
     rewritten
 }
 
-/// The name of the crate whose file `page` includes: `crates/NAME/….md`.
-fn package(page: &Path) -> Option<String> {
-    let name = page.strip_prefix(CRATES).ok()?.parent()?.to_str()?;
-    (!name.is_empty()).then(|| name.to_owned())
+/// The folder and the name of the crate whose file `page` includes: `crates/NAME/….md`.
+fn package(page: &Path) -> Option<(&'static str, String)> {
+    CRATES.into_iter().find_map(|folder| {
+        let name = page.strip_prefix(folder).ok()?.parent()?.to_str()?;
+        (!name.is_empty()).then(|| (folder, name.to_owned()))
+    })
 }
 
 /// What stands between the first pair of brackets of a link's source.
@@ -82,7 +84,7 @@ fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     if !link.contains("::") && link.contains(['.', '/']) {
         return file(link, page, pages);
     }
-    let package = package(page)?;
+    let (folder, package) = package(page)?;
     let item = link
         .trim_matches('`')
         .trim_end_matches("()")
@@ -93,8 +95,8 @@ fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
         .trim_start_matches("self::");
     // A module that holds an essay, or one of the facade's crates.
     for essay in [
-        Path::new(CRATES).join(&package).join(format!("{item}.md")),
-        Path::new(CRATES)
+        Path::new(folder).join(&package).join(format!("{item}.md")),
+        Path::new(folder)
             .join(item.replace('_', "-"))
             .join("README.md"),
     ] {
@@ -160,7 +162,7 @@ fn origin(page: &Path) -> PathBuf {
         return PathBuf::new();
     }
     match package(page) {
-        Some(package) => Path::new(CRATES).join(package),
+        Some((folder, package)) => Path::new(folder).join(package),
         None => Path::new(BOOK).join(page.parent().unwrap_or(Path::new(""))),
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::commands::test;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, root, target_directory};
+use crate::support::process::{Tree, root, target_directory};
 use crate::support::stages::Stages;
 
 /// Where they are.
@@ -13,11 +13,11 @@ const FOLDER: &str = "apps";
 
 /// cargo in that workspace, which builds in `target/apps`.
 fn cargo_there() -> Command {
-    let mut command = cargo();
-    command
-        .current_dir(root().join(FOLDER))
-        .env("CARGO_TARGET_DIR", target_directory(FOLDER));
-    command
+    let tree = Tree {
+        root: root().join(FOLDER),
+        target: target_directory(FOLDER),
+    };
+    tree.cargo()
 }
 
 pub(crate) fn workspace() -> Result<Workspace> {

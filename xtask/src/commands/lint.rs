@@ -25,7 +25,7 @@ use crate::support::tally::Tally;
 use finding::Finding;
 use imports::Imports;
 
-pub(crate) use layers::{PRIMITIVES, PRIMITIVES_WITHOUT_STD};
+pub(crate) use layers::{PRIMITIVES_WITHOUT_STD, primitives};
 
 pub(crate) fn run() -> Result<ExitCode> {
     let tally = check(&Workspace::read()?)?;

@@ -36,7 +36,7 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
 const MOST_LOCKED: [usize; 2] = [5, 14];
 
 fn check_locked() -> Result<Tally> {
-    let primitives = lint::PRIMITIVES.iter().map(|name| (*name, MOST_LOCKED[0]));
+    let primitives = lint::primitives().map(|name| (name, MOST_LOCKED[0]));
     let mut tally = Tally::default();
     for (name, most) in primitives.chain([("filch", MOST_LOCKED[1])]) {
         let locked = locked(name)?;

@@ -70,20 +70,11 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-scheduler", "tracing"),
 ];
 
-/// What is of use by itself, below the schedulers.
-pub(crate) const PRIMITIVES: &[&str] = &[
-    "filch-sync",
-    "filch-slab",
-    "filch-deque",
-    "filch-injector",
-    "filch-parker",
-    "filch-event-queue",
-    "filch-process-state",
-    "filch-promise",
-    "filch-data-cell",
-    "filch-timers",
-    "filch-blocking",
-];
+/// What is of use by itself, below the schedulers: the lowest two layers, and two of the next.
+pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
+    let lowest = LAYERS[..2].iter().flat_map(|layer| layer.iter().copied());
+    lowest.chain(["filch-timers", "filch-blocking"])
+}
 
 /// The primitives that need no thread, and so no std.
 pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
