@@ -7,6 +7,7 @@ mod imports;
 mod layers;
 mod markdown;
 mod modules;
+mod openings;
 mod source;
 mod terms;
 mod text;
@@ -52,6 +53,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     }
     for file in source::files()? {
         note(source::check(&file)?);
+        note(openings::check(&file)?);
     }
     for file in text::files()? {
         note(text::check(&file)?);
