@@ -12,7 +12,7 @@ struct Flags {
     second: CachePadded<AtomicBool>,
 }
 
-/// Sets its flag, and says whether the other one is set.
+/// Sets its own flag, and returns whether the other one is set.
 fn announce_and_look(own: &AtomicBool, other: &AtomicBool) -> bool {
     // ORDERING: Relaxed, both accesses: the fence orders them.
     own.store(true, Ordering::Relaxed);

@@ -1,12 +1,11 @@
 //! Drops one value after another, also if some destructors panic.
 
-/// Drops each value that `next` gives, until it gives none. A destructor that panics does not keep
-/// the others from running: when all values are dropped, the first panic goes on, and later ones
-/// are forgotten. If the thread was unwinding already, the first one is forgotten too.
+/// Drops each value that `next` gives, until it gives none. If a destructor panics, the others
+/// still run; then the first panic goes on, and later ones are forgotten. If the thread was
+/// unwinding already, the first one is forgotten too.
 ///
-/// That holds where something enables the feature `std`, as every scheduler does. Without it no
-/// panic can be caught: the first goes on, and the second aborts, as it does for the elements of a
-/// `Vec`.
+/// That holds if some crate enables the feature `std`, as every scheduler does. Without it no panic
+/// can be caught: the first goes on, and the second aborts, as for the elements of a `Vec`.
 ///
 /// A panic of `next` itself goes on at once.
 ///

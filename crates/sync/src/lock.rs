@@ -1,11 +1,11 @@
-//! Locking a mutex whatever has panicked.
+//! Locks a mutex even if it is poisoned.
 
 use std::sync::PoisonError;
 
 use crate::{Mutex, MutexGuard};
 
 /// Locks, ignoring poison: for a mutex whose critical sections change nothing before they could
-/// panic. Blocking, while another thread has the lock; what that one did happens before.
+/// panic. Blocks while another thread has the lock; what that thread did happens before.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

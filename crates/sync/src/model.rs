@@ -43,51 +43,50 @@ pub mod asymmetric {
     pub use crate::refused::Refused;
 
     std::thread_local! {
-        /// For a model that is to fail: the heavy fence does nothing. The checkers run all threads
-        /// of a model on one, so a model beside it, on another one, has its fences.
+        /// Set in a model that must fail: the heavy fence does nothing. A checker runs all threads
+        /// of a model on one system thread, so a model on another thread keeps its fences.
         #[doc(hidden)]
         pub static WITHOUT_HEAVY: Cell<bool> = const { Cell::new(false) };
 
-        /// For a model in which no thread passes a heavy fence: the light one does nothing. loom
-        /// takes it for one that releases and acquires, which it is not: an ordering that is
-        /// missing beside it would not show.
+        /// Set in a model without heavy fences: the light one does nothing. loom treats it as a
+        /// fence that releases and acquires, which would hide a missing ordering beside it.
         #[doc(hidden)]
         pub static WITHOUT_LIGHT: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Whether heavy fences are to be had: in each model.
+    /// Returns true: every model has heavy fences.
     pub fn register() -> bool {
         true
     }
 
-    /// Nothing is to be done.
+    /// Does nothing: every model has heavy fences.
     pub fn register_aside() {}
 
-    /// Whether heavy fences are to be had: in each model.
+    /// Returns true: every model has heavy fences.
     pub fn is_available() -> bool {
         true
     }
 
-    /// The cheap half.
+    /// The light fence; as strong as the heavy one in a model.
     pub fn light() {
         if !WITHOUT_LIGHT.get() {
             fence(Ordering::SeqCst);
         }
     }
 
-    /// The cheap half, and a comparison after it.
+    /// A light fence, and a comparison after it.
     pub fn light_is_below(value: u64, word: &AtomicU64) -> bool {
         light();
         // ORDERING: Relaxed: the fence orders it.
         value < word.load(Ordering::Relaxed)
     }
 
-    /// The cheap half, and a comparison after it.
+    /// A light fence, and a comparison after it.
     pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
         !light_is_below(value, word)
     }
 
-    /// The dear half.
+    /// The heavy fence.
     ///
     /// # Errors
     ///
@@ -101,7 +100,7 @@ pub mod asymmetric {
     }
 }
 
-/// What a busy-wait loop tells the checker.
+/// Hints of busy-wait loops to the checker.
 pub mod hint {
     /// Lets another thread of the model run: a spin that does not yield would never end.
     pub use super::checker::hint::spin_loop;
@@ -112,11 +111,11 @@ pub mod hint {
         (0..times.min(1)).for_each(|_| spin_loop());
     }
 
-    /// Nothing: the checker gives others time wherever it matters, and a yield would keep it from
-    /// trying what happens without.
+    /// Does nothing: the checker gives others time wherever it matters, and a yield would keep it
+    /// from trying runs without one.
     pub fn linger(_times: u32) {}
 
-    /// As [`linger`]: it is asked once.
+    /// As [`linger`]; calls `is_over` once.
     pub fn linger_until(_times: u32, mut is_over: impl FnMut() -> bool) -> bool {
         is_over()
     }

@@ -1,18 +1,18 @@
-//! Panics of the user's code: they end where filch called it.
+//! Contains panics of the user's code: they end where filch called it.
 //!
-//! This has nothing to do with std or loom. It is here because every crate that calls its users
-//! needs it, and all of them depend on this one.
+//! It has nothing to do with std or loom; it is here because every crate that calls user code needs
+//! it, and all of them depend on this one.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the user's code. If it panics, the panic ends here and becomes its message.
 ///
-/// The closure may leave what it was changing half changed. The caller says why nobody looks at
-/// that again, or why it does no harm.
+/// The closure may leave its data half changed. The caller says why nobody looks at that data
+/// again, or why it does no harm.
 ///
 /// # Errors
-/// What the panic said.
+/// The message of the panic.
 pub fn catch_panic<R>(code: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
@@ -31,7 +31,7 @@ pub fn drop_all_contained<T>(values: impl IntoIterator<Item = T>) {
     values.into_iter().for_each(drop_contained);
 }
 
-/// Drops what a panic carried. Its destructor may panic again, with another payload. The fifth
+/// Drops the payload of a panic. Its destructor may panic again, with another payload. The fifth
 /// payload in a row is leaked, so that no panic reaches the caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {
     for _ in 0..MAX_PAYLOADS {
@@ -43,10 +43,10 @@ pub fn discard(mut payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }
 
-/// How many payloads [`discard`] drops before it leaks one.
+/// The payloads that [`discard`] drops before it leaks one.
 const MAX_PAYLOADS: usize = 4;
 
-/// What a panic said. The rest of its payload goes.
+/// Returns the message of a panic, and drops its payload.
 #[cold]
 fn message_of(panic: Box<dyn Any + Send>) -> String {
     let message = panic

@@ -12,14 +12,14 @@ impl<T> UnsafeCell<T> {
         Self(core::cell::UnsafeCell::new(value))
     }
 
-    /// Calls `f` with a pointer to read through. Dereferencing it is the caller's claim that nobody
+    /// Calls `f` with a pointer to read through. By dereferencing it the caller claims that nobody
     /// writes.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Calls `f` with a pointer to write through. Dereferencing it is the caller's claim of
+    /// Calls `f` with a pointer to write through. By dereferencing it the caller claims
     /// exclusivity.
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
@@ -27,10 +27,10 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Calls `f` with a pointer to the first of a run of cells, to read through, one to the first of
-/// another run, to write through, and how many cells follow either: as many as the shorter run has.
-/// Dereferencing them is what it is in [`UnsafeCell::with`] and [`UnsafeCell::with_mut`]. A checker
-/// that watches data has it called cell by cell.
+/// Calls `f` with a pointer to the first cell of one run, to read through, one to the first cell of
+/// the other, to write through, and the length of the shorter run. The rules of
+/// [`UnsafeCell::with`] and [`UnsafeCell::with_mut`] hold for each cell. A checker that watches
+/// data makes the call cell by cell.
 #[inline(always)]
 pub fn with_runs<T>(
     from: &[UnsafeCell<T>],

@@ -5,8 +5,7 @@ use core::{error, fmt};
 /// No heavy fence was passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The process has passed about 1 000 within the last second. One is to be had in a
-    /// millisecond.
+    /// The process has passed about 1 000 within the last second; try again in a millisecond.
     ForNow,
     /// The system has none, or `register` was not called. There will be none.
     ForGood,

@@ -18,7 +18,7 @@ pub mod cell {
 #[path = "asymmetric/mod.rs"]
 pub mod asymmetric;
 
-/// What a busy-wait loop tells the processor.
+/// Hints of busy-wait loops to the processor.
 pub mod hint {
     pub use core::hint::spin_loop;
 
@@ -28,13 +28,14 @@ pub mod hint {
         (0..times).for_each(|_| spin_loop());
     }
 
-    /// As [`pause`], where nothing has to happen meanwhile: it only gives others time.
+    /// As [`pause`], for a wait that only gives other threads time.
     #[inline]
     pub fn linger(times: u32) {
         pause(times);
     }
 
-    /// Lingers until `is_over` says so, which is asked after every few pauses. Whether it has.
+    /// Pauses, and calls `is_over` after every 8 pauses, until it or `times` ends this; returns
+    /// which.
     #[inline]
     pub fn linger_until(times: u32, mut is_over: impl FnMut() -> bool) -> bool {
         (0..times.div_ceil(8)).any(|_| {
@@ -88,7 +89,7 @@ pub mod thread {
 pub mod time {
     use std::time::Instant;
 
-    /// What time it is, by the system's monotonic clock.
+    /// Returns the time of the system's monotonic clock.
     #[inline]
     pub fn now() -> Instant {
         Instant::now()

@@ -1,7 +1,7 @@
 //! The locks of a build for ThreadSanitizer, which tell it what they order.
 //!
-//! The standard library is compiled without it, and so is the part of its lock in which threads
-//! wait for each other: what two of them do under one lock would seem to be a race.
+//! The standard library is compiled without the sanitizer, and so is the part of its lock in which
+//! threads wait for each other: what two threads do under one lock would look like a race.
 #![expect(unsafe_code, reason = "the sanitizer's own functions")]
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::{self, LockResult, PoisonError, WaitTimeoutResult};
 use std::time::Duration;
 
 unsafe extern "C" {
-    /// What was [released](__tsan_release) with this address happens before what follows.
+    /// Orders what was [released](__tsan_release) with this address before what follows.
     fn __tsan_acquire(address: *const ());
     fn __tsan_release(address: *const ());
 }

@@ -1,16 +1,16 @@
-//! A bound on the heavy fences that a process passes in a time.
+//! Limits how many heavy fences the process passes.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A fence is earned in that time, in nanoseconds.
+/// The nanoseconds after which one more fence may be passed.
 const INTERVAL: u64 = 1_100_000;
 
-/// So many may be passed at once that were earned before.
+/// The most fences that can be saved up and then passed at once.
 const BURST: u64 = 64;
 
-/// At most 974 in any second: those that were saved, and those that are earned meanwhile.
+/// Allows at most 974 fences in any second: those saved up, and those that it adds meanwhile.
 pub(super) struct Budget {
-    /// Until when all that was earned is spent.
+    /// The time up to which every fence is spent.
     spent_until: AtomicU64,
 }
 
@@ -21,7 +21,7 @@ impl Budget {
         }
     }
 
-    /// Takes one at the time `now`, in nanoseconds, if there is one left.
+    /// Takes one fence at the time `now`, in nanoseconds; returns whether one was left.
     pub(super) fn take(&self, now: u64) -> bool {
         let take = |until: u64| {
             let until = until.max(now) + INTERVAL;

@@ -1,4 +1,4 @@
-//! The heavy fence: whether it is to be had, and how often.
+//! The heavy fence: asking the system for it, and limiting its use.
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -17,8 +17,7 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static PASSED: AtomicU64 = AtomicU64::new(0);
 static BUDGET: Budget = Budget::new();
 
-/// Asks the system for heavy fences, for the whole process and its whole life. Whether they are to
-/// be had.
+/// Asks the system for heavy fences, once for the life of the process; returns whether it has them.
 ///
 /// On Linux the first call takes 5 µs in a process of one thread, and 6 to 12 *milliseconds* in one
 /// that has more: call it before the first thread starts, or see [`register_aside`]. Later calls
@@ -39,8 +38,8 @@ pub fn register() -> bool {
     is_available()
 }
 
-/// [`register`] without a wait: in a process of one thread at once, else on a thread of its own,
-/// and heavy fences are to be had some milliseconds later.
+/// [`register`] without a wait: at once in a process of one thread, else on a new thread, and heavy
+/// fences are available some milliseconds later.
 pub fn register_aside() {
     // ORDERING: Relaxed: as in `register`.
     if STATE.load(Ordering::Relaxed) != UNKNOWN {
@@ -56,7 +55,7 @@ pub fn register_aside() {
     }
 }
 
-/// Whether the process certainly has no other thread.
+/// Returns true only if the process certainly has no other thread.
 fn is_one_thread() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -73,26 +72,26 @@ fn set(state: u8) {
     STATE.store(state, Ordering::Relaxed);
 }
 
-/// Whether heavy fences are to be had: the process was [registered](register), and the system has
-/// them.
+/// Returns whether heavy fences are available: the process has [registered](register), and the
+/// system has them.
 #[inline]
 pub fn is_available() -> bool {
     // ORDERING: Relaxed: as in `set`.
     STATE.load(Ordering::Relaxed) == AVAILABLE
 }
 
-/// How many heavy fences the process has passed.
+/// Returns the number of heavy fences that the process has passed.
 pub fn heavy_fences() -> u64 {
     // ORDERING: Relaxed: a figure for people.
     PASSED.load(Ordering::Relaxed)
 }
 
-/// Has each thread of the process pass a full fence, this one among them. Some microseconds.
+/// Makes each thread of the process, this one included, pass a full fence. Takes microseconds.
 ///
 /// # Errors
 ///
-/// [`Refused`], if there is none to be had. The process passes 1 000 a second at most: each stops
-/// all its threads for a moment.
+/// [`Refused`], if none is available. A process passes at most 1 000 a second: each stops all its
+/// threads for a moment.
 pub fn heavy() -> Result<(), Refused> {
     if !is_available() {
         return Err(Refused::ForGood);

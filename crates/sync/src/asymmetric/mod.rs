@@ -1,14 +1,14 @@
-//! A pair of fences of which one costs nothing.
+//! A pair of fences: the common side's costs nothing.
 //!
-//! Of two threads, each of which stores to one word, passes a fence, and then loads the other's
-//! word, at least one loads what the other has stored, if one of them passes the [`heavy`] fence
-//! and the other one the [`light`] fence. Two heavy fences do, too; two light ones do not.
+//! Let two threads each store to one word, pass a fence, and load the other's word. At least one of
+//! them loads what the other stored if one fence is [`heavy`] and the other [`light`], or if both
+//! are heavy; two light ones guarantee nothing.
 //!
-//! The light fence only keeps the compiler from moving the load before the store: it is no
-//! instruction. The heavy one has the system interrupt each processor that runs a thread of this
-//! process, so that each passes a full fence somewhere between two of its instructions: 0.4 µs if
-//! no other thread runs, else 1 to 2 µs, or 9 on a virtual machine, and its victims stand still for
-//! half of that. So it is for what happens seldom, beside something that happens all the time.
+//! The light fence is no instruction: it only keeps the compiler from moving the load before the
+//! store. For the heavy one the system interrupts each processor that runs a thread of this
+//! process, so that each passes a full fence between two of its instructions: 0.4 µs if no other
+//! thread runs, else 1 to 2 µs, or 9 on a virtual machine; the interrupted threads stand still for
+//! half of that. Use it on a rare path whose partner is a frequent one.
 //!
 //! | system | heavy fence |
 //! |---|---|
@@ -35,23 +35,23 @@ pub use heavy::{heavy, heavy_fences, is_available, register, register_aside};
 
 pub use crate::refused::Refused;
 
-/// Keeps what stands before it from being moved behind it by the compiler, and the other way round.
+/// Keeps the compiler from moving memory accesses across it, in either direction.
 #[inline(always)]
 pub fn light() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Loads `word`, Relaxed, and says whether `value` is below. For this load it is a [`light`] fence:
-/// it keeps the stores before it before it.
+/// Loads `word`, Relaxed, and returns whether `value` is below it. For this load it is a [`light`]
+/// fence: earlier stores stay before it.
 ///
-/// Other loads may be moved across, so the compiler keeps in registers what it has loaded before,
-/// which it may not across `light`.
+/// The compiler may move other loads across, and so keep loaded values in registers; across `light`
+/// it may not.
 #[inline(always)]
 pub fn light_is_below(value: u64, word: &AtomicU64) -> bool {
     compare::is_below(value, word)
 }
 
-/// The same, and says whether `value` is at least that.
+/// As [`light_is_below`], but returns whether `value` is at least `word`.
 #[inline(always)]
 pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
     compare::is_at_least(value, word)
@@ -61,13 +61,13 @@ pub fn light_is_at_least(value: u64, word: &AtomicU64) -> bool {
 mod absent {
     use super::Refused;
 
-    /// Whether heavy fences are to be had: not without a system.
+    /// Returns false: without a system there are no heavy fences.
     #[inline]
     pub fn is_available() -> bool {
         false
     }
 
-    /// A fence that there is not.
+    /// Refuses: there are no heavy fences.
     ///
     /// # Errors
     ///

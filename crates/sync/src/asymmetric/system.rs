@@ -22,12 +22,12 @@ mod imp {
     /// `MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED`.
     const REGISTER: usize = 1 << 4;
 
-    /// Asks for the right to [`fence_all`]. Whether it is granted.
+    /// Asks for the right to [`fence_all`]; returns whether it is granted.
     pub(crate) fn register() -> bool {
         membarrier(REGISTER) == 0
     }
 
-    /// Has each running thread of the process pass a full fence. Whether it has.
+    /// Makes each running thread of the process pass a full fence; returns whether it worked.
     pub(crate) fn fence_all() -> bool {
         membarrier(FENCE) == 0
     }
@@ -77,12 +77,12 @@ mod imp {
         fn FlushProcessWriteBuffers();
     }
 
-    /// Needs no registration there.
+    /// Succeeds: this system needs no registration.
     pub(crate) fn register() -> bool {
         true
     }
 
-    /// Has each running thread of the process pass a full fence.
+    /// Makes each running thread of the process pass a full fence.
     pub(crate) fn fence_all() -> bool {
         // SAFETY: it takes nothing, returns nothing and cannot fail.
         unsafe { FlushProcessWriteBuffers() };
@@ -98,12 +98,12 @@ mod imp {
     windows
 )))]
 mod imp {
-    /// There is no such call.
+    /// Fails: this system has no such call.
     pub(crate) fn register() -> bool {
         false
     }
 
-    /// There is no such call.
+    /// Fails: this system has no such call.
     pub(crate) fn fence_all() -> bool {
         false
     }

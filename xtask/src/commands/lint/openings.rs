@@ -36,7 +36,6 @@ const EXEMPT: &[&str] = &[
     "crates/scheduler",
     "crates/slab",
     "crates/supervisor",
-    "crates/sync",
     "crates/testing",
     "crates/timers",
     "examples/rayon",
