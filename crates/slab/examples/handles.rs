@@ -1,8 +1,8 @@
 //! A table of sessions, and handles that outlive them: generations refuse the late ones.
 //!
 //! A handle is an index and a generation, copied freely. Its slot is reused by later sessions all
-//! the while. What to take away: pin before use, and let the thread that is told `Last` clean and
-//! release the slot.
+//! the while. The lesson: pin before use, and let the thread that is told `Last` clean and release
+//! the slot.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::thread;
 
 use filch_slab::{AllocateError, Occupancy, Slab, Stale, Unpinned};
 
-/// A slot. Each session that occupies it writes its number before it is made known.
+/// A slot. Each session writes its number into the slot before it announces itself.
 #[derive(Default)]
 struct Session {
     occupancy: Occupancy,
@@ -54,7 +54,7 @@ impl Table {
         self.settle(handle.index, unpinned);
     }
 
-    /// The number of the session that `handle` names, or that it is gone.
+    /// Returns the number of the session that `handle` names, or says that it is gone.
     fn visit(&self, handle: Handle) -> Option<u64> {
         let slot = self.slot(handle.index);
         match slot.occupancy.pin(handle.generation) {
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// What every thread does after it gave a pin back.
+    /// Does the duty of a thread that has given back a pin.
     fn settle(&self, index: u32, unpinned: Unpinned) {
         match unpinned {
             Unpinned::Others => {}

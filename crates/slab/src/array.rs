@@ -18,8 +18,8 @@ pub(crate) struct Head<E> {
 }
 
 impl<E> Head<E> {
-    /// Where the elements are. The pointer is good for all of them if `head` is good for the whole
-    /// allocation.
+    /// Returns a pointer to the elements. It is valid for all of them if `head` is valid for the
+    /// whole allocation.
     ///
     /// # Safety
     ///
@@ -31,10 +31,10 @@ impl<E> Head<E> {
     }
 }
 
-/// As `Box<[E]>`, but its pointer is thin, its elements are constructed in place, and a lack of
-/// memory is an error.
+/// As `Box<[E]>`, but with a thin pointer, elements that are constructed in place, and an error if
+/// there is no memory.
 pub(crate) struct Array<E> {
-    /// So many elements at the beginning are constructed.
+    /// The number of constructed elements, all at the beginning.
     constructed: usize,
     memory: Memory<E>,
 }
@@ -43,9 +43,9 @@ pub(crate) struct Array<E> {
 struct Memory<E>(NonNull<Head<E>>);
 
 impl<E> Array<E> {
-    /// An array of `len` elements. `construct` writes each of them to its place.
+    /// Allocates an array of `len` elements. `construct` writes each of them to its place.
     ///
-    /// If `construct` panics, what it has constructed goes again.
+    /// If `construct` panics, the elements constructed so far are dropped.
     ///
     /// # Safety
     ///
@@ -90,8 +90,8 @@ impl<E> Array<E> {
 }
 
 impl<E> Drop for Array<E> {
-    /// As a slice is dropped: elements behind one whose destructor panics are dropped, too. Then
-    /// the memory goes, as a field of this.
+    /// Drops the elements as a slice does: if a destructor panics, the others still run. The field
+    /// `memory` then frees the memory.
     fn drop(&mut self) {
         let elements = ptr::slice_from_raw_parts_mut(self.memory.elements(), self.constructed);
         // SAFETY: so many are constructed; the array owns them, and they are not used again.

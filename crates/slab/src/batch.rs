@@ -1,4 +1,4 @@
-//! Slots that come back together.
+//! Slots that a thread gives back together.
 
 use core::mem;
 
@@ -6,11 +6,11 @@ use filch_sync::atomic::Ordering;
 
 use crate::slab::Slab;
 
-/// Slots that one thread gives back to a slab, [so many](Self::SIZE) at a time: for all of them the
-/// list of free slots, which all threads write, is written once.
+/// Slots that one thread gives back to a slab, [`SIZE`](Self::SIZE) at a time: the list of free
+/// slots, which all threads write, is written once for all of them.
 ///
-/// Until then nobody allocates them. What is in a batch is to be [given back](Slab::give_back)
-/// before the batch is dropped; else these slots are lost.
+/// Until then nobody allocates them. Give a batch [back](Slab::give_back) before you drop it; else
+/// its slots are lost.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The slots' links lead from here to the last one.
@@ -20,14 +20,14 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many slots are kept back, less one. More would save little: of what one slot costs, a
-    /// thirty-second part is left.
+    /// The number of slots that fill a batch. A larger one would save little: the shared write
+    /// costs each slot a thirty-second part already.
     pub const SIZE: u32 = 32;
 }
 
 impl<T> Slab<T> {
-    /// As [`release`](Self::release), into a batch, all of which is given back when it is full. The
-    /// slots of a batch are of one slab, as indices are.
+    /// As [`release`](Self::release), into a batch, which is given back when it is full. All slots
+    /// of a batch must be from one slab.
     ///
     /// # Panics
     ///
@@ -46,8 +46,8 @@ impl<T> Slab<T> {
         batch.slots == Batch::SIZE && self.give_back(batch)
     }
 
-    /// Gives back what is in the batch, which is empty then. Lock-free. Whether these were the last
-    /// slots of a slab that is [retired](Self::retire): then the slab is the caller's.
+    /// Gives back the slots of the batch and empties it. Lock-free. Returns true if these were the
+    /// last slots of a [retired](Self::retire) slab: then the caller owns the slab.
     pub fn give_back(&self, batch: &mut Batch) -> bool {
         let Batch { first, last, slots } = mem::take(batch);
         slots > 0 && self.push_free(first, self.link(last), slots)

@@ -6,10 +6,10 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The end of the list: no slot has this index.
 const NONE: u32 = u32::MAX;
 
-/// On top of a list that nobody needs any more: no slot has this index, either.
+/// On top of a list that its owner has retired: no slot has this index, either.
 const RETIRED: u32 = NONE - 1;
 
-/// How many slots there can be.
+/// The most slots that a slab can have.
 pub(crate) const MOST: u32 = RETIRED;
 
 /// The word at the top of the stack.
@@ -35,8 +35,7 @@ impl Top {
     }
 }
 
-/// A stack of indices. The caller says where the link of an index is; links never move and never
-/// vanish.
+/// A stack of indices. The caller says where the link of an index is; links never move or vanish.
 #[derive(Debug)]
 pub(crate) struct FreeList {
     top: CachePadded<AtomicU64>,
@@ -53,18 +52,18 @@ impl FreeList {
         }
     }
 
-    /// Whether there is an index, just now.
+    /// Returns whether the list has an index at this moment.
     #[inline]
     pub(crate) fn has_one(&self) -> bool {
         // ORDERING: Relaxed: nothing is read through the index.
         Top::unpack(self.top.load(Ordering::Relaxed)).index != NONE
     }
 
-    /// Puts a chain of indices on top, and says so; or the list is [retired](Self::retire). Each
-    /// link leads to the next index, except for the last one, which is given. Lock-free.
+    /// Puts a chain of indices on top, or returns false if the list is [retired](Self::retire).
+    /// Each link leads to the next index; `last` is the link of the last one. Lock-free.
     ///
-    /// What the caller did before happens before a [`pop`](Self::pop) that returns one of them, or
-    /// before the return of `retire`, if that does not come first.
+    /// Everything that the caller did before happens before the [`pop`](Self::pop) that returns one
+    /// of them, or before `retire` returns if that comes first.
     pub(crate) fn push(&self, first: u32, last: &AtomicU32) -> bool {
         // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the
         // exchange.
@@ -95,8 +94,8 @@ impl FreeList {
         false
     }
 
-    /// Takes all indices out, and has every later [`push`](Self::push) refused. How many there
-    /// were. Nobody pops any more.
+    /// Takes all indices out, makes every later [`push`](Self::push) fail, and returns how many
+    /// there were. Nobody may pop any more.
     pub(crate) fn retire<'a>(&self, link: impl Fn(u32) -> &'a AtomicU32) -> u32 {
         let retired = Top {
             tag: 0,

@@ -1,11 +1,11 @@
-//! One word per slot: which occupant it has, and how many threads look at it.
+//! One word per slot: its occupant, and the number of threads that look at it.
 
 use core::fmt;
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-/// The right to use a slot that is used again and again: one occupant at a time, each with a
-/// generation, and the pins of the threads that look at it.
+/// The right to use a slot that is used again and again. It has one occupant at a time, each with a
+/// generation, and pins of the threads that look at it.
 ///
 /// A slot of a [`Slab`](crate::Slab) never moves and is never freed, so a visitor may always *try*
 /// to pin it. The attempt tells whether the occupant that the visitor came for is still there, and
@@ -33,12 +33,11 @@ pub struct Occupancy {
     word: AtomicU64,
 }
 
-/// What is left of a slot's use after a pin was given back. Match both: each is a duty, or none.
+/// The duty left by a pin that was given back, if any. Match both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the last thread must clean the slot and release it"]
 pub enum Unpinned {
-    /// Another thread still holds a pin, or has had the duty of the last one, or the slot was
-    /// vacant.
+    /// Nothing to do: another thread holds a pin, or has had the duty, or the slot was vacant.
     Others,
     /// The occupant is gone and no pin is left. The caller has the slot to itself: it cleans the
     /// slot and releases it to the slab, exactly once. Everything that other threads did under
@@ -46,8 +45,8 @@ pub enum Unpinned {
     Last,
 }
 
-/// The occupant that was asked for is not there, and the pin has been given back. Act on what that
-/// left: an `is_err()` that ignores [`Unpinned::Last`] loses the slot.
+/// The requested occupant is gone, and the pin has been given back. Handle the duty that this left:
+/// an `is_err()` that ignores [`Unpinned::Last`] loses the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the last thread must clean the slot and release it"]
 pub struct Stale(pub Unpinned);
@@ -86,7 +85,7 @@ impl Default for Occupancy {
 }
 
 impl Occupancy {
-    /// A vacant slot, generation 0.
+    /// Makes a vacant slot, generation 0.
     pub fn new() -> Self {
         Self {
             word: AtomicU64::new(0),
@@ -184,8 +183,8 @@ impl Occupancy {
         }
     }
 
-    /// Ends the occupancy, unless a thread has pinned the slot since the word was `last`: with the
-    /// caller's pin as the only one, or with none just after that one was given back.
+    /// Ends the occupancy, unless a thread has pinned the slot since the word was `last`: the
+    /// caller's pin is the only one, or was just given back and none is left.
     fn close(&self, last: Status) -> bool {
         let vacant = Status {
             generation: last.generation.wrapping_add(1),
@@ -204,8 +203,8 @@ impl Occupancy {
         closed.is_ok()
     }
 
-    /// Whether the occupant `generation` is here. It may be gone before the answer is used: a pin
-    /// keeps it, this does not.
+    /// Returns whether the occupant `generation` is here. It may leave at any moment: only a pin
+    /// keeps it.
     ///
     /// If it is here, what was written before its [`occupy`](Self::occupy) is visible.
     pub fn is_current(&self, generation: u32) -> bool {
@@ -222,7 +221,7 @@ impl Occupancy {
         Status::unpack(self.word.load(Ordering::Relaxed)).generation
     }
 
-    /// How many pins there are, for a thread that holds one. The others may change at any moment.
+    /// Returns the number of pins; call it with one. The others may change at any moment.
     #[inline]
     pub fn pins(&self) -> u32 {
         // ORDERING: Relaxed: a caller to which it matters what was done under a pin that is not
@@ -237,8 +236,8 @@ impl Occupancy {
         before
     }
 
-    /// The limit is far below the overflow into the live bit, so that threads that add pins at the
-    /// same time do not reach it.
+    /// Panics far below the overflow into the live bit, so that threads that add pins at the same
+    /// time do not reach it.
     fn refuse_too_many(&self, before: Status) {
         if before.pins >= MAX_PINS {
             // ORDERING: Relaxed: nothing was done under this pin, and it is not the last.

@@ -1,4 +1,4 @@
-//! An array that comes into being once, for all threads.
+//! An array that is installed once, for all threads.
 
 use core::ptr::{self, NonNull};
 
@@ -6,17 +6,17 @@ use filch_sync::atomic::{AtomicPtr, Ordering};
 
 use crate::array::{Array, Head};
 
-/// A place for an array. Absent at first; once it is there, it stays, and does not move.
+/// A place for an array: absent at first; once installed, it stays and does not move.
 #[derive(Debug)]
 pub(crate) struct OnceArray<E>(AtomicPtr<Head<E>>);
 
 impl<E> OnceArray<E> {
-    /// No array yet.
+    /// Makes a place without an array.
     pub(crate) fn absent() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Whether the array is there. If it is, this thread has acquired it. Wait-free.
+    /// Returns whether the array is there. If it is, this thread has acquired it. Wait-free.
     pub(crate) fn is_there(&self) -> bool {
         !self.load().is_null()
     }
@@ -45,7 +45,7 @@ impl<E> OnceArray<E> {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Makes this `array`, unless another thread was first: then its array stays, and `array` is
+    /// Installs `array`, unless another thread was first: then its array stays, and `array` is
     /// dropped.
     pub(crate) fn install(&self, array: Array<E>) {
         let head = array.leak();

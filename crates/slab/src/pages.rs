@@ -19,7 +19,7 @@ const PAGE_BYTES: usize = 64 << 10;
 /// No page has more than `2^MAX_BITS` slots: none of them is smaller than its link.
 const MAX_BITS: u32 = (PAGE_BYTES / size_of::<u32>()).ilog2();
 
-/// Where an index lies.
+/// The place of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     /// The shelf: at most 32, which is that of [`u32::MAX`] alone.
@@ -48,24 +48,24 @@ impl Place {
 
 type Page<T> = OnceArray<Slot<T>>;
 
-/// All pages of a slab. Dropped as a slice of the slots would be: behind a destructor that panics,
-/// the others run.
+/// All pages of a slab. Dropped as a slice of the slots: if a destructor panics, the others still
+/// run.
 #[derive(Debug)]
 pub(crate) struct Pages<T> {
-    /// The shelves that are a page, of which the last one is full; and some that are never used.
+    /// The shelves that are one page, of which the last is full; and some that are never used.
     small: [Page<T>; MAX_BITS as usize + 1],
     /// The shelves of 2, 4, 8 … full pages.
     large: [OnceArray<Page<T>>; u32::BITS as usize],
 }
 
 impl<T> Pages<T> {
-    /// A full page has two to the power of this slots: one, if two are too large.
+    /// A full page has `2^BITS` slots: one, if two are too large.
     const BITS: u32 = match (PAGE_BYTES / size_of::<Slot<T>>()).checked_ilog2() {
         Some(bits) => bits,
         None => 0,
     };
 
-    /// No page yet.
+    /// Makes the list without any page.
     pub(crate) fn new() -> Self {
         Self {
             small: array::from_fn(|_| OnceArray::absent()),
@@ -90,7 +90,7 @@ impl<T> Pages<T> {
         }
     }
 
-    /// Has the page of `index` constructed if it is absent. On return this thread has acquired it.
+    /// Constructs the page of `index` if it is absent. On return this thread has acquired it.
     ///
     /// If `make` panics, or there is no memory, no page has changed.
     #[inline]
@@ -127,7 +127,7 @@ impl<T> Pages<T> {
         Self::construct(page, index - slot as u32, 1 << Self::BITS, make)
     }
 
-    /// Has a page of `len` slots from index `start` on.
+    /// Constructs a page of `len` slots, the first of them `start`.
     fn construct(page: &Page<T>, start: u32, len: usize, make: &Make<T>) -> Result<(), NoMemory> {
         // SAFETY: `Make::construct` initializes its place.
         page.install(unsafe {

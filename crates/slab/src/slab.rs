@@ -45,11 +45,11 @@ pub struct Slab<T> {
     pages: Pages<T>,
     limit: u32,
     make: Make<T>,
-    /// Indices from here on were never allocated.
+    /// The lowest index that was never allocated.
     fresh: CachePadded<AtomicU32>,
     free: FreeList,
-    /// Of a retired slab: the slots that were allocated then, less those that have come back since,
-    /// wrapping.
+    /// In a retired slab: the slots still allocated. Wraps while releases count before `retire`
+    /// does.
     out: AtomicU32,
     /// The pages own values of type `T`; `Send` and `Sync` are argued below, not inherited from the
     /// pointers.
@@ -62,7 +62,7 @@ unsafe impl<T: Send> Send for Slab<T> {}
 // thread's `allocate` is dropped by the thread that drops the slab (`T: Send`). All else is atomic.
 unsafe impl<T: Send + Sync> Sync for Slab<T> {}
 
-/// Why no slot was allocated. The slab is as it was before.
+/// The reason why no slot was allocated. The slab is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocateError {
     /// Every slot below the limit is allocated.
@@ -89,11 +89,11 @@ impl From<NoMemory> for AllocateError {
 }
 
 impl<T> Slab<T> {
-    /// An empty slab of up to 2³² − 2 slots. Allocates nothing.
+    /// Makes an empty slab of up to 2³² − 2 slots. Allocates nothing.
     ///
-    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes
-    /// into being. It must be pure: when two threads need the same page at once, both construct it
-    /// and one result is dropped.
+    /// `make(index)` constructs the value of each slot, once, when the slab constructs its page. It
+    /// must be pure: if two threads need a page at once, both construct it and one result is
+    /// dropped.
     pub fn new(make: fn(u32) -> T) -> Self {
         Self::with_limit(make, MOST)
     }
@@ -141,10 +141,9 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Takes a free slot: the one released last, or a new one if none is free. Lock-free, except
-    /// that new slots come from the global allocator, a page of 64 KiB at most at once (or a single
-    /// slot, if it is larger), and now and then a directory of as many pages as there are already,
-    /// with 16 bytes for each.
+    /// Takes a free slot: the one released last, or a new one if none is free. Lock-free, except in
+    /// the global allocator: new slots come from it, at most 64 KiB at once (or one larger slot),
+    /// and now and then a directory, with 16 bytes for each page that the slab already has.
     ///
     /// What happened before the [`release`](Self::release) of this index happens before this
     /// returns.
@@ -157,8 +156,8 @@ impl<T> Slab<T> {
     ///
     /// # Panics
     ///
-    /// If `make` does; the slab is then as it was before. If a `make` that
-    /// [writes](Self::in_place) its value returns another one.
+    /// If `make` panics; the slab is then unchanged. If a `make` that [writes](Self::in_place) its
+    /// value returns another one.
     pub fn allocate(&self) -> Result<u32, AllocateError> {
         // The second look at the free list makes the error exact: a slot may have come back before
         // another thread took the last new one.
@@ -173,12 +172,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Sees to it that there is memory for one more slot: at the moment when this returns, an
-    /// [`allocate`](Self::allocate) would ask the global allocator for nothing. Wait-free, except
-    /// where that memory has to be had first.
+    /// Gets the memory for one more slot: at the moment when this returns, an
+    /// [`allocate`](Self::allocate) would not call the global allocator. Wait-free, except in the
+    /// allocator.
     ///
-    /// A caller that cannot turn back later asks for it before it begins. No slot is set aside:
-    /// other threads may allocate the slot before it does.
+    /// For a caller that cannot turn back later. No slot is set aside: another thread may take it
+    /// first.
     ///
     /// ```
     /// let slab = filch_slab::Slab::new(|_| ());
@@ -209,37 +208,37 @@ impl<T> Slab<T> {
     }
 
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
-    /// Whether it was the last one of a slab that is [retired](Self::retire): then the slab is the
-    /// caller's.
+    /// Returns true if it was the last one of a [retired](Self::retire) slab: then the caller owns
+    /// the slab.
     ///
     /// The index must have come from [`allocate`](Self::allocate) and not been released since.
-    /// Otherwise two callers may come to own one index. That is a logic error and no more: the slab
-    /// never lends a `&mut T`, so the function is safe. Code that builds exclusive access on owning
-    /// an index must keep its slab private, as well as the index.
+    /// Otherwise two callers may come to own one index. That is only a logic error: the slab never
+    /// lends a `&mut T`, so the function is safe. Code that derives exclusive access from owning an
+    /// index must keep its slab and its indices private.
     ///
     /// # Panics
     ///
-    /// If there is no such slot: the index was never allocated, nor any other of its page.
+    /// If there is no such slot: no index of its page was ever allocated.
     pub fn release(&self, index: u32) -> bool {
         let slot = self.slot(index).expect("a released index was allocated");
         self.push_free(index, &slot.link, 1)
     }
 
-    /// Puts a chain of so many slots on the free list; or counts them down. Whether they were the
-    /// last ones of a retired slab.
+    /// Puts a chain of `slots` slots on the free list, or counts them down. Returns true if they
+    /// were the last ones of a retired slab.
     pub(crate) fn push_free(&self, first: u32, last: &AtomicU32, slots: u32) -> bool {
         // ORDERING: partner of itself, in other threads, and of the addition in `retire`. Release:
         // what they did in the slab happens before it is freed. Acquire: by this one.
         !self.free.push(first, last) && self.out.fetch_sub(slots, Ordering::AcqRel) == slots
     }
 
-    /// The owner leaves the slab, from which nobody allocates any more, to those that have slots of
-    /// it. Whether there is none: then the slab is still the caller's. If not, it will be that of
-    /// the thread which [releases](Self::release) the last one, and may be gone on return.
+    /// Leaves the slab to the threads that still have slots of it. Returns true if there are none:
+    /// then the caller still owns the slab. Else the thread that [releases](Self::release) the last
+    /// one will, and the slab may be gone on return.
     ///
-    /// So an owner need not count what its slots are used by. To be called once. What was done in
-    /// the slab by any thread, up to its release of a slot, happens before the `true`. Takes time
-    /// in proportion to the slots that are free. An [`allocate`](Self::allocate) afterwards panics.
+    /// So an owner need not count the users of its slots. Call it once. Everything that a thread
+    /// did in the slab, up to its release of a slot, happens before the `true`. Takes time in
+    /// proportion to the free slots. A later [`allocate`](Self::allocate) panics.
     #[must_use = "true: the slab is still the caller's, to be dropped"]
     pub fn retire(&self) -> bool {
         let free = self.free.retire(|index| self.link(index));
@@ -249,8 +248,8 @@ impl<T> Slab<T> {
         self.out.fetch_add(out, Ordering::AcqRel).wrapping_add(out) == 0
     }
 
-    /// The value at `index`, whether or not the caller owns it. Wait-free: one load, or two where
-    /// there is more than a page.
+    /// Returns the value at `index`, even if the caller does not own it. Wait-free: one load, or
+    /// two in a slab of more than a page.
     ///
     /// `Some` if the allocation of `index` happens before this call. Slots are constructed by the
     /// page, so an index that was never allocated may have a value too.
@@ -259,7 +258,7 @@ impl<T> Slab<T> {
         self.slot(index).map(|slot| &slot.value)
     }
 
-    /// How many slots were ever allocated. Every index below that has a value. Wait-free.
+    /// Returns the lowest index that was never allocated. Every index below has a value. Wait-free.
     ///
     /// Either an index is below the answer, or what the caller did before this call happens before
     /// the return of the [`allocate`](Self::allocate) that hands the index out for the first time.

@@ -1,4 +1,4 @@
-//! One slot, and how it is constructed.
+//! One slot, and the ways to construct it.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -12,16 +12,16 @@ pub(crate) struct Slot<T> {
     pub(crate) value: T,
 }
 
-/// How the value of a slot is constructed.
+/// A way to construct the value of a slot.
 pub(crate) enum Make<T> {
-    /// It is returned, and then moved into the slot.
+    /// By returning it; it is then moved into the slot.
     Value(fn(u32) -> T),
-    /// It is written where it stays.
+    /// By writing it to its place.
     InPlace(fn(u32, &mut MaybeUninit<T>) -> &mut T),
 }
 
 impl<T> Make<T> {
-    /// Constructs the slot `index` in its place, which is initialized when this returns.
+    /// Constructs the slot `index` in its place; on return it is initialized.
     pub(crate) fn construct(&self, index: u32, slot: &mut MaybeUninit<Slot<T>>) {
         let slot = slot.as_mut_ptr();
         // SAFETY: fields of the slot, which is lent exclusively. The value is lent as what it is,
@@ -42,7 +42,7 @@ impl<T> Make<T> {
     }
 }
 
-/// Apart, so that the other way needs no room for a value on the stack.
+/// Out of line, so that `InPlace` needs no room for a value on the stack.
 #[inline(never)]
 fn construct_by_value<T>(make: fn(u32) -> T, index: u32, place: &mut MaybeUninit<T>) {
     place.write(make(index));

@@ -1,4 +1,4 @@
-//! What a slab allocates goes with it: pages, directories, and a page that could not be finished.
+//! A dropped slab frees all its memory: pages, directories, and a page that could not be finished.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// How many bytes are still allocated by what `work` did.
+/// Runs `work`, and returns the bytes that it left allocated.
 fn left_by(work: impl Fn()) -> isize {
     // The first time, what the process keeps for itself is allocated.
     work();

@@ -1,4 +1,4 @@
-//! What a user may rely on, with real threads and without.
+//! Promises to a user, with real threads and without.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

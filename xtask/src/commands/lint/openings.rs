@@ -34,7 +34,6 @@ const EXEMPT: &[&str] = &[
     "crates/processors",
     "crates/promise",
     "crates/scheduler",
-    "crates/slab",
     "crates/supervisor",
     "crates/testing",
     "crates/timers",
