@@ -6,7 +6,7 @@
 //! deque, where the others can steal them. So jobs spread out without a lock.
 //!
 //! The workers here never sleep; an idle one yields its core. The parker's example `worker_loop`
-//! has the protocol by which they would.
+//! has the protocol for workers that sleep.
 //!
 //! Run it with `cargo run -p filch-injector --example workers`.
 
@@ -21,15 +21,15 @@ const WORKERS: usize = 4;
 const NUMBERS: u64 = 1_000_000;
 /// Jobs that come from outside.
 const JOBS: u64 = 100;
-/// A range up to this long is added up; a longer one becomes two jobs.
+/// The longest range that is added up; a longer one becomes two jobs.
 const SMALL: u64 = 500;
-/// How many jobs a worker takes besides the one that it does.
+/// The number of jobs that a worker takes besides the one that it does.
 const MORE: usize = 16;
 
 /// Adds up the numbers of a range.
 type Job = Range<u64>;
 
-/// What the workers share.
+/// The state that the workers share.
 struct Pool {
     global: Injector<Job>,
     stealers: Vec<Stealer<Job>>,
@@ -45,8 +45,8 @@ impl Pool {
             .or_else(|| self.steal(own))
     }
 
-    /// Up to half of the first deque that has jobs. (A worker that meets its own deque finds it
-    /// empty.)
+    /// Steals up to half of the first deque that has jobs. (A worker that meets its own deque finds
+    /// it empty.)
     fn steal(&self, own: &Worker<Job>) -> Option<Job> {
         self.stealers.iter().find_map(|victim| {
             loop {

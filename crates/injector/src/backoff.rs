@@ -1,12 +1,12 @@
-//! How long an operation waits for others before it goes on without them.
+//! The wait of an operation for others, before it goes on without them.
 
 use filch_sync::hint::spin_loop;
 
 /// The one wait of an operation. The first conflict uses it up.
 ///
-/// It is long, and looks at nothing. Short waits with a look after each cost the other side a cache
-/// miss per look; a long one lets the other side do dozens of operations in a row, on lines that
-/// stay with it.
+/// It is long, and looks at nothing. Short waits with looks cost the other side a cache miss a
+/// look; a long one lets the other side do dozens of operations in a row, on lines that stay with
+/// it.
 pub(crate) struct Backoff {
     pauses: u32,
 }
@@ -16,7 +16,7 @@ impl Backoff {
         Self { pauses }
     }
 
-    /// Waits, the first time. Later it returns false at once.
+    /// Waits, the first time, and returns true. Later it returns false at once.
     #[cold]
     pub(crate) fn wait(&mut self) -> bool {
         let pauses = core::mem::take(&mut self.pauses);

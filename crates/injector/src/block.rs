@@ -1,4 +1,4 @@
-//! A block of slots, and every access to what is in them.
+//! A block of slots, and every access to the slots' contents.
 
 use core::mem::MaybeUninit;
 
@@ -11,8 +11,8 @@ use crate::position::Link;
 const EMPTY: u32 = 0;
 /// The item is in the slot, for the consumer that claims it.
 const FULL: u32 = 1;
-/// There will be no item: the consumer would not wait for it, or the producer has none. The second
-/// of the two finishes the slot.
+/// No item will come: the consumer would not wait for it, or the producer has none. The second of
+/// the two finishes the slot.
 const ABANDONED: u32 = 2;
 
 /// One place for one item.
@@ -24,8 +24,8 @@ const ABANDONED: u32 = 2;
 /// | ABANDONED | the producer, which takes its item back |
 ///
 /// The producer swaps FULL in, or ABANDONED if it has claimed more slots than it had items for; a
-/// consumer that has claimed the slot and finds it not full swaps ABANDONED in. The second swap
-/// returns the word of the first, and nobody reads the second word in this life of the slot.
+/// consumer that has claimed a slot which is not full swaps ABANDONED in. The second swap returns
+/// the word of the first, and nobody reads the second word in this life of the slot.
 struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -53,21 +53,21 @@ pub(crate) struct Block<T, const SLOTS: usize> {
 // shared: the contract above gives each one user at a time.
 unsafe impl<T: Send, const SLOTS: usize> Sync for Block<T, SLOTS> {}
 
-/// What follows a block of the queue.
+/// The successor of a block of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The memory serves as another block of the queue now.
+    /// Unknown: the memory serves as another block of the queue now.
     Stale,
-    /// Nothing yet: it is the last.
+    /// None yet: it is the last block.
     None,
     /// The block with this number.
     Block(u32),
 }
 
-/// What a consumer finds in a slot that it abandons.
+/// The contents of a slot that a consumer abandons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Abandon {
-    /// The item, after all.
+    /// The item: it has come after all.
     Full,
     /// Nothing yet: the producer will finish the slot.
     First,
@@ -76,8 +76,8 @@ pub(crate) enum Abandon {
 }
 
 impl<T, const SLOTS: usize> Block<T, SLOTS> {
-    /// Makes a block in `place`, ready to be the queue's first, with sequence 0. A block may be
-    /// larger than the stack, so no part of it but one slot is ever there.
+    /// Makes a block in `place`, ready to be the queue's first, with sequence 0. As a block may be
+    /// larger than the stack, at most one slot at a time is on it.
     pub(crate) fn construct(place: &mut MaybeUninit<Self>) -> &mut Self {
         let block = place.as_mut_ptr();
         // SAFETY: fields of the block, which is lent exclusively; all of them are written.
@@ -123,7 +123,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         self.next.store(unlinked(sequence), Ordering::Release);
     }
 
-    /// Takes back what [`prepare`](Self::prepare) put in.
+    /// Takes back the item that [`prepare`](Self::prepare) put in.
     ///
     /// # Safety
     ///
@@ -133,7 +133,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         unsafe { self.take(0) }
     }
 
-    /// What follows this block, as long as it is block `sequence` of the queue.
+    /// Returns the successor of this block, as long as it is block `sequence` of the queue.
     pub(crate) fn next(&self, sequence: u32) -> Next {
         // ORDERING: Acquire: pairs with the Release of `link`: this thread sees the next block as
         // prepared, and so do those to which it passes the number on through `head` or `tail`. It
@@ -145,7 +145,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         link.block.map_or(Next::None, Next::Block)
     }
 
-    /// Makes `block` follow this one, if this one is block `sequence` of the queue, and the last.
+    /// Makes `block` follow this one, if this is block `sequence` of the queue, and the last.
     pub(crate) fn link(&self, sequence: u32, block: u32) -> bool {
         let linked = Link {
             sequence,
@@ -187,11 +187,11 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         Err(unsafe { self.take(index) })
     }
 
-    /// How many slots from `index` on are full, without a gap, up to `max`. `index` may be the end
-    /// of the block.
+    /// Returns the number of full slots in a row from `index` on, up to `max`. `index` may be the
+    /// end of the block.
     ///
-    /// If a later exchange still finds `head` at `index`, the answer is about this life of the
-    /// block.
+    /// The answer holds for this life of the block if a later exchange still finds `head` at
+    /// `index`.
     #[inline]
     pub(crate) fn run(&self, index: u32, max: usize) -> u32 {
         let slots = self.slots[index as usize..].iter().take(max);
@@ -202,8 +202,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .count() as u32
     }
 
-    /// Abandons a claimed slot that gets no item. True if the consumer did so before: then the
-    /// caller must [finish](Self::finish) the slot; else the consumer will.
+    /// Abandons a claimed slot that gets no item. Returns true if the consumer did so before: then
+    /// the caller must [finish](Self::finish) the slot; else the consumer will.
     ///
     /// # Safety
     ///
@@ -219,8 +219,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         before == ABANDONED
     }
 
-    /// Whether a slot that no consumer has claimed is abandoned by its producer. A hint: by now
-    /// another consumer may have claimed the slot.
+    /// Returns whether the producer of a slot has abandoned it, as a hint: by now a consumer may
+    /// have claimed the slot.
     pub(crate) fn is_abandoned(&self, index: u32) -> bool {
         // ORDERING: Relaxed: it decides only whether to wait.
         self.slots[index as usize].state.load(Ordering::Relaxed) == ABANDONED
@@ -259,8 +259,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .with(|value| unsafe { (*value).assume_init_read() })
     }
 
-    /// Counts `slots` slots as finished, or as one the departure of `head`. True for the last: the
-    /// block is the caller's alone, to release.
+    /// Counts `slots` slots as finished, or the departure of `head` as one. Returns true for the
+    /// last: the block is then the caller's alone, to release.
     #[must_use]
     pub(crate) fn finish(&self, slots: u32) -> bool {
         // ORDERING: AcqRel: Release passes what this thread did with the slots to the last thread;
@@ -272,7 +272,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     }
 }
 
-/// The `next` of a block that nothing follows yet.
+/// The `next` of a block that has no successor yet.
 const fn unlinked(sequence: u32) -> u64 {
     let link = Link {
         sequence,

@@ -1,4 +1,4 @@
-//! All blocks of a queue: those that it is made of, and those that wait for their next use.
+//! All blocks of a queue: those in the queue, and those that wait for their next use.
 
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
@@ -27,7 +27,7 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
             .expect("a block in the queue was allocated")
     }
 
-    /// A block for the caller alone, which prepares and links it, or releases it.
+    /// Allocates a block for the caller alone, which prepares and links it, or releases it.
     ///
     /// # Panics
     ///
@@ -44,13 +44,13 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
         }
     }
 
-    /// Sees to it that there is memory for one more block.
+    /// Gets the memory for one more block.
     #[inline]
     pub(crate) fn reserve(&self) -> Result<(), AllocateError> {
         self.0.reserve()
     }
 
-    /// Gives back a block that is the caller's alone. Out of line: it comes once per block, and no
+    /// Releases a block that is the caller's alone. Out of line: it happens once per block, and no
     /// push or pop of an item pays for its registers.
     #[cold]
     pub(crate) fn release(&self, number: u32) {
@@ -66,7 +66,7 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
         }
     }
 
-    /// How many blocks were in use at most.
+    /// Returns the most blocks that were ever in use at once.
     pub(crate) fn high_water(&self) -> u32 {
         self.0.high_water()
     }

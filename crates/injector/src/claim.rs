@@ -6,9 +6,8 @@ use crate::position::Position;
 
 /// Filled slots that a consumer has claimed and not yet emptied, all in one block.
 ///
-/// An iterator of the items, oldest first. Its drop drops the items that nobody took out, and
-/// counts the slots as finished. Until then the block is not reused; an open claim costs others no
-/// more.
+/// An iterator of the items, oldest first. Dropping it drops the remaining items, and counts the
+/// slots as finished. Until then the block is not reused; an open claim costs others no more.
 pub(crate) struct Claim<'a, T, const BLOCK: usize> {
     blocks: &'a Blocks<T, BLOCK>,
     block: &'a Block<T, BLOCK>,
@@ -43,7 +42,7 @@ impl<'a, T, const BLOCK: usize> Claim<'a, T, BLOCK> {
         }
     }
 
-    /// How many items nobody has taken out yet.
+    /// Returns the number of items that nobody has taken out yet.
     pub(crate) const fn len(&self) -> usize {
         (self.end - self.next) as usize
     }

@@ -12,9 +12,9 @@ use crate::blocks::Blocks;
 use crate::claim::Claim;
 use crate::position::{MAX_SLOTS, Position};
 
-/// Slots of a block: 2 KB of pointers. A change of blocks is half a dozen exchanges on words that
-/// both sides want, a few hundred nanoseconds between two cores; with 31 slots that is 7 ns per
-/// item.
+/// Slots of a block: 2 KB of pointers. A change of blocks takes half a dozen exchanges on words
+/// that both sides want, a few hundred nanoseconds between two cores; with 31 slots that is 7 ns
+/// per item.
 const DEFAULT_BLOCK: usize = 127;
 
 /// The pauses of an operation's one wait: 4 µs where the processor's pause takes 8 ns, 20 µs where
@@ -24,8 +24,8 @@ const PAUSES: u32 = 511;
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
 /// It is linearizable: every push and every take has its effect at one moment between its call and
-/// its return. What a thread did before [`push`](Self::push) happens before the operation that
-/// takes the item returns.
+/// its return. Everything that a thread did before [`push`](Self::push) happens before the
+/// operation that takes the item returns.
 ///
 /// `BLOCK`, at least 1 and at most 127, is the number of items per block, and bounds what one batch
 /// takes.
@@ -60,7 +60,7 @@ pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
 }
 
 impl<T: Send> Injector<T> {
-    /// An empty queue, with one block.
+    /// Makes an empty queue with one block.
     pub fn new() -> Self {
         Self::with_blocks()
     }
@@ -73,8 +73,8 @@ impl<T: Send> Default for Injector<T> {
 }
 
 impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
-    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=127` does not
-    /// compile.
+    /// Makes an empty queue with one block of `BLOCK` slots. A `BLOCK` outside of `1..=127` does
+    /// not compile.
     ///
     /// ```
     /// let queue: filch_injector::Injector<_, 2> = filch_injector::Injector::with_blocks();
@@ -108,7 +108,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// How many blocks were in use at most, for tests: one that does not come back shows here.
+    /// Returns the most blocks ever in use at once; for tests, which see here a block that leaks.
     #[doc(hidden)]
     pub fn most_blocks(&self) -> u32 {
         self.blocks.high_water()
@@ -153,14 +153,14 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 }
 
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
-    /// Whether the queue was empty at some moment during the call. Wait-free.
+    /// Returns whether the queue was empty at some moment during the call. Wait-free.
     ///
-    /// `true` is exact. `false` may be about a push that has claimed a place and not filled it yet:
-    /// a consumer that comes first finds nothing there, and the push takes a later place. Or it may
-    /// be about places that [`push_batch`](Self::push_batch) has abandoned and no consumer has
-    /// passed yet.
+    /// `true` is exact. `false` may come from a push that has claimed a place and not filled it
+    /// yet: a consumer that comes first finds nothing there, and the push takes a later place. Or
+    /// from places that [`push_batch`](Self::push_batch) has abandoned and no consumer has passed
+    /// yet.
     ///
-    /// For a consumer that is going to sleep: it announces that, passes a `fence(SeqCst)` and asks;
+    /// A consumer that is going to sleep announces that, passes a `fence(SeqCst)` and calls this;
     /// the producer pushes, passes a `fence(SeqCst)` and looks for announcements. Then one of them
     /// sees the other, or a third thread has taken the item.
     pub fn is_empty(&self) -> bool {
@@ -168,7 +168,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         head == tail
     }
 
-    /// About how many items there were: exact if nobody pushes or takes meanwhile. Wait-free.
+    /// Returns roughly the number of items: exact if nobody pushes or takes meanwhile. Wait-free.
     ///
     /// It counts pushes that have claimed a place and not filled it yet, and places that
     /// [`push_batch`](Self::push_batch) has abandoned, until a consumer has passed them.
@@ -178,8 +178,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         blocks * BLOCK + tail.index as usize - head.index as usize
     }
 
-    /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is
-    /// read.
+    /// Reads `head`, and then `tail`: never behind it, and equal only if the queue is empty when
+    /// `tail` is read.
     pub(crate) fn ends(&self) -> (Position, Position) {
         // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had
         // read a `tail` that is not behind the new head, and coherence gives this thread that one
@@ -190,8 +190,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         (Position::unpack(head), Position::unpack(tail))
     }
 
-    /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is
-    /// empty.
+    /// Claims between one and `wanted` items by one exchange; none if the queue is empty.
     fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
         let mut backoff = Backoff::new(self.pauses);
         loop {
@@ -252,7 +251,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     }
 
     /// Moves `head` from the end of its block to the next block, which is linked: the caller has
-    /// seen a `tail` that has left this block.
+    /// seen a `tail` beyond this block.
     #[cold]
     fn move_head(&self, head: Position) {
         let block = self.blocks.get(head.block);
@@ -276,7 +275,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
 impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
     fn drop(&mut self) {
-        /// Drops the items that are left, also when the destructor of one of them unwinds.
+        /// Drops the remaining items, even if the destructor of one of them unwinds.
         struct Rest<'a, T, const BLOCK: usize>(&'a Injector<T, BLOCK>);
 
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {

@@ -1,4 +1,4 @@
-//! Marks: what was in the queue at some moment, and whether it is gone.
+//! Marks: whether consumers have claimed everything that was in the queue at some moment.
 
 use crate::injector::Injector;
 use crate::position::Position;
@@ -8,8 +8,8 @@ use crate::position::Position;
 pub struct Mark(Position);
 
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
-    /// Where the queue ends: behind each item whose push happened before this call, and before each
-    /// whose push begins after it. Wait-free.
+    /// Returns the end of the queue: behind each item whose push happened before this call, and
+    /// before each item whose push begins after it. Wait-free.
     ///
     /// ```
     /// let queue = filch_injector::Injector::new();
@@ -25,10 +25,10 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         Mark(tail)
     }
 
-    /// Whether consumers have claimed all that was before a mark of this queue. Wait-free.
+    /// Returns whether consumers have claimed everything before a mark of this queue. Wait-free.
     ///
-    /// `true` is exact, and remains so. A mark that is older than 2³² blocks may be taken for one
-    /// within the items that wait now, until these are claimed.
+    /// `true` is exact, and stays true. A mark older than 2³² blocks may be mistaken for one among
+    /// the items that wait now, until these are claimed.
     pub fn is_past(&self, mark: Mark) -> bool {
         let (head, tail) = self.ends();
         // From the beginning of the head's block. What is behind that is beyond all that waits.

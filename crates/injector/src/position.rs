@@ -1,4 +1,4 @@
-//! The packed words: where an end of the queue stands, and what follows a block.
+//! The packed words: the position of an end of the queue, and the successor of a block.
 
 /// Bits of a position's slot index.
 const INDEX_BITS: u32 = 7;
@@ -41,12 +41,12 @@ impl Position {
         }
     }
 
-    /// The same block, at `index`.
+    /// Returns the same block at `index`.
     pub(crate) const fn at(self, index: u32) -> Self {
         Self { index, ..self }
     }
 
-    /// In the block that follows this one's, which is `block`.
+    /// Returns position `index` of the next block of the queue, which is `block`.
     pub(crate) const fn following(self, block: u32, index: u32) -> Self {
         Self {
             sequence: self.sequence.wrapping_add(1),
@@ -56,8 +56,8 @@ impl Position {
     }
 }
 
-/// The value of a block's `next`: which block of the queue this one is, and which number serves as
-/// the one after it.
+/// The value of a block's `next`: the sequence of this block in the queue, and the number of the
+/// block after it.
 ///
 /// ```text
 /// 63            32 31              0

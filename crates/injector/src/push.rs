@@ -22,13 +22,12 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Sees to it that there is memory for one more block, so that a push asks the global allocator
-    /// for nothing. Wait-free, except where that memory has to be had first.
+    /// Gets the memory for one more block, so that a push does not call the global allocator.
+    /// Wait-free, except in the allocator.
     ///
-    /// For a producer that can turn back now, and not later, when it has the item. The block is not
-    /// set aside: it is there for this push and for those of other threads, which need a block for
-    /// every `BLOCK` items; and threads that come to the end of a block at one time ask for one
-    /// each.
+    /// For a producer that can turn back now, but not later, when it has the item. The block is not
+    /// set aside: pushes of other threads may use it, one block for every `BLOCK` items; and
+    /// threads that come to the end of a block at one time need one each.
     ///
     /// ```
     /// use filch_injector::Injector;
@@ -146,7 +145,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         Ok(())
     }
 
-    /// Claims `count` slots from `tail` on, all of its block, unless `tail` has moved.
+    /// Claims `count` slots from `tail` on, all in its block, unless `tail` has moved.
     #[inline]
     fn reserve(&self, tail: Position, count: u32) -> bool {
         // ORDERING: success Relaxed: the load has acquired the block, and a thread that finds this
@@ -205,8 +204,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item
-    /// already.
+    /// Moves `tail` to the block `next`, which is linked and has an item in its first slot.
     fn move_tail(&self, tail: Position, next: u32) {
         // ORDERING: success Release: pairs with the Acquire loads of `tail`: threads that find the
         // block here see it as this thread prepared it, or acquired it through `next`; and a

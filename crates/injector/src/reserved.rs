@@ -6,7 +6,7 @@ use crate::position::Position;
 
 /// Slots of one block that a producer has claimed and not yet filled.
 ///
-/// Its drop abandons the slots that have no item. Until then the block is not reused.
+/// Dropping it abandons the slots that have no item. Until then the block is not reused.
 pub(crate) struct Reserved<'a, T, const BLOCK: usize> {
     blocks: &'a Blocks<T, BLOCK>,
     block: &'a Block<T, BLOCK>,
@@ -18,7 +18,7 @@ pub(crate) struct Reserved<'a, T, const BLOCK: usize> {
 }
 
 impl<'a, T, const BLOCK: usize> Reserved<'a, T, BLOCK> {
-    /// `count` slots from `at` on.
+    /// Makes the claim of `count` slots from `at` on.
     ///
     /// # Safety
     ///
@@ -39,8 +39,7 @@ impl<'a, T, const BLOCK: usize> Reserved<'a, T, BLOCK> {
         self.next == self.end
     }
 
-    /// Puts `item` into the next slot, which there must be; or gives it back if the slot is
-    /// abandoned.
+    /// Puts `item` into the next slot, which must exist; or gives it back if the slot is abandoned.
     #[inline]
     pub(crate) fn fill(&mut self, item: T) -> Result<(), T> {
         debug_assert!(!self.is_empty());

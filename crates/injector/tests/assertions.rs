@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: whether they are Send and Sync, and how large they are.
+//! Promises of the types to the compiler: which are Send and Sync, and how large they are.
 
 use std::cell::Cell;
 use std::fmt::Debug;

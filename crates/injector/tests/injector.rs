@@ -1,4 +1,4 @@
-//! What a user may rely on: order, identity, ownership.
+//! Promises to a user: order, identity, ownership.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -135,9 +135,9 @@ fn items_without_size_are_counted() {
 }
 
 proptest! {
-    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when
-    /// empty. A batch is a prefix of the queue, not empty unless the queue is, and not longer than
-    /// asked for. Pushes come in runs, in one call or in one each.
+    /// Compares with a `VecDeque`: the same items in the same order, the same length, `None`
+    /// exactly when empty. A batch is a prefix of the queue, empty only if the queue is, and at
+    /// most as long as asked for. Pushes come in runs, in one call or in one each.
     #[test]
     fn behaves_like_a_deque(script in prop::collection::vec((0_usize..5, 0..3), 0..300)) {
         let queue = Short::with_blocks();

@@ -27,7 +27,6 @@ const EXEMPT: &[&str] = &[
     "crates/filch",
     "crates/filch-cli",
     "crates/fork-join",
-    "crates/injector",
     "crates/metrics",
     "crates/parker",
     "crates/process-state",
