@@ -1,4 +1,4 @@
-//! A worker loop, with the protocol by which workers fall asleep and are woken written out.
+//! A worker loop, with the protocol by which workers fall asleep and are woken.
 //!
 //! Each worker owns a deque (`filch-deque`), all share a global queue (`filch-injector`), and each
 //! sleeps on a parker of this crate. The whole difficulty is one race:
@@ -44,14 +44,14 @@ const NUMBERS: u64 = 1_000_000;
 /// Numbers to be added up. A long range becomes two tasks.
 type Task = Range<u64>;
 
-/// What all workers share.
+/// The state that all workers share.
 struct Pool {
     global: Injector<Task>,
     stealers: Vec<Stealer<Task>>,
     unparkers: Vec<Unparker>,
     /// The workers that have announced their sleep.
     sleepers: Mutex<Vec<usize>>,
-    /// How many these are: the word that a producer looks at after its fence.
+    /// Their number: the word that a producer reads after its fence.
     asleep: AtomicUsize,
     /// Tasks that are not done, and one for the producer outside as long as there will be more.
     pending: AtomicUsize,
@@ -61,7 +61,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Wakes a worker, if one sleeps. To be called after tasks were made public.
+    /// Wakes a worker, if one sleeps. Call it after making tasks public.
     fn wake_one(&self) {
         // Step 2 of the producer. ORDERING: SeqCst pairs with the fence in `announce`: what was
         // made public before this one, or what was announced before that one, is seen by the other
@@ -93,7 +93,7 @@ impl Pool {
         fence(Ordering::SeqCst);
     }
 
-    /// The worker is awake again. A waker may have taken it off the list, or not.
+    /// Takes the worker off the list, if no waker has: it is awake again.
     fn retract(&self, worker: usize) {
         let mut sleepers = self.sleepers();
         sleepers.retain(|&sleeper| sleeper != worker);
@@ -109,7 +109,7 @@ impl Pool {
         self.asleep.store(sleepers.len(), Ordering::Relaxed);
     }
 
-    /// Step 3 of a worker: whether there is anything to stay awake for.
+    /// Step 3 of a worker: returns whether there is a reason to stay awake.
     fn has_work(&self) -> bool {
         // ORDERING: Relaxed: after the fence of `announce`; pairs with the fence of `finish`.
         self.finished.load(Ordering::Relaxed)
@@ -117,7 +117,7 @@ impl Pool {
             || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
-    /// A task is done. The last one ends the pool.
+    /// Counts a task as done. The last one ends the pool.
     fn done(&self) {
         // ORDERING: AcqRel: the last one to be done comes after all others.
         if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -135,8 +135,8 @@ impl Pool {
         }
     }
 
-    /// A worker's next task: its deque's youngest; else a batch of the global queue; else half of
-    /// what another worker has.
+    /// Takes a worker's next task: its deque's youngest; else a batch of the global queue; else
+    /// half of another worker's deque.
     fn find_work(&self, me: usize, own: &Worker<Task>) -> Option<Task> {
         if let Some(task) = own.pop() {
             return Some(task);

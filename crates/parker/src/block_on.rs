@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use crate::parker::Parker;
 
-/// Polls the future on this thread, which sleeps until its waker was used before it polls again.
-/// Blocking. (It polls twice before it sleeps, at first with a waker that does nothing.)
+/// Polls the future on this thread, which sleeps between polls until its waker is used. Blocking.
+/// (It polls twice before it sleeps, first with a waker that does nothing.)
 ///
-/// What came before the waker was used happens before the next poll.
+/// Everything before the waker was used happens before the next poll.
 ///
 /// # Panics
-/// If the future does.
+/// If the future panics.
 ///
 /// ```
 /// assert_eq!(filch_parker::block_on(async { 6 * 7 }), 42);
@@ -26,8 +26,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// As [`block_on`], until `deadline` if there is one. `None` if that came first: the future was
-/// polled once more after it, and is dropped.
+/// As [`block_on`], until `deadline` if there is one. Returns `None` if the deadline came first:
+/// the future was polled once more after it, and is dropped.
 pub fn poll_until<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     // Mostly it is ready, and a parker would be an allocation too many.

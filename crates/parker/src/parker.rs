@@ -21,7 +21,7 @@ pub struct Parker {
 }
 
 impl Parker {
-    /// A parker without a token.
+    /// Makes a parker without a token.
     pub fn new() -> Self {
         Self {
             shared: Arc::new(Shared::new()),
@@ -31,30 +31,29 @@ impl Parker {
 
     /// Takes the token; blocks until there is one. It never returns without a token.
     ///
-    /// What came before the [`unpark`](Unparker::unpark) that left the token happens before the
-    /// return. That holds for every call of `unpark` since the last `park`, also for one that found
-    /// a token there already.
+    /// Everything before the [`unpark`](Unparker::unpark) that left the token happens before the
+    /// return. The same holds for every `unpark` since the last `park`, even one that found a
+    /// token.
     ///
     /// With a token: one read-modify-write, no lock, no system call. Without: blocking.
     pub fn park(&self) {
         self.shared.park(None);
     }
 
-    /// Takes the token; blocks until there is one, for `timeout` at most. Whether it took one, and
-    /// then what [`park`](Self::park) says about happens-before holds.
+    /// Takes the token; blocks until there is one, for at most `timeout`. Returns whether it took
+    /// one: then it synchronizes as [`park`](Self::park) does.
     ///
-    /// The system may let it block longer than `timeout`. It does not return earlier without a
-    /// token.
+    /// The system may let it block longer than `timeout`. Without a token it never returns earlier.
     pub fn park_timeout(&self, timeout: Duration) -> bool {
         // A deadline that no clock can show never comes.
         self.shared.park(Instant::now().checked_add(timeout))
     }
 
-    /// Takes the token; blocks until there is one, or until `deadline`. Whether it took one, and
-    /// then what [`park`](Self::park) says about happens-before holds.
+    /// Takes the token; blocks until there is one, or until `deadline`. Returns whether it took
+    /// one: then it synchronizes as [`park`](Self::park) does.
     ///
-    /// A loop that parks again until some condition holds keeps its deadline this way, and need not
-    /// compute the time that is left.
+    /// A loop that parks again until a condition holds can keep one deadline, and need not compute
+    /// the remaining time.
     pub fn park_deadline(&self, deadline: Instant) -> bool {
         self.shared.park(Some(deadline))
     }

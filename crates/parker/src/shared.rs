@@ -1,4 +1,4 @@
-//! What both ends share: the token, and the lock and condition variable of the sleep.
+//! State that both ends share: the token, and the lock and condition variable of the sleep.
 
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// No token, nobody asleep.
+    /// Makes it without a token, nobody asleep.
     pub(crate) fn new() -> Self {
         Self {
             token: Token::new(),
@@ -28,7 +28,7 @@ impl Shared {
         }
     }
 
-    /// Takes the token, or waits for it, until `deadline` if there is one. Whether it took one.
+    /// Takes the token, or waits for it until `deadline`, if any. Returns whether it took one.
     pub(crate) fn park(&self, deadline: Option<Instant>) -> bool {
         if self.token.take() {
             return true;
@@ -57,7 +57,7 @@ impl Shared {
         }
     }
 
-    /// Leaves a token and wakes the parker if it sleeps. Whether it did.
+    /// Leaves a token and wakes the parker if it sleeps. Returns whether it did.
     pub(crate) fn unpark(&self) -> bool {
         if !self.token.leave() {
             return false;
@@ -84,9 +84,8 @@ mod tests {
 
     use super::Shared;
 
-    /// loom's condition variable has no spurious wake-ups, so this is shown here: a stray
-    /// notification reaches the sleeper, over and over, and `park` does not return before the
-    /// token.
+    /// loom's condition variable has no spurious wake-ups, so this shows them: a stray notification
+    /// reaches the sleeper, over and over, and `park` does not return before the token.
     #[test]
     fn a_sleeper_that_is_woken_for_no_reason_sleeps_on() {
         let shared = Arc::new(Shared::new());

@@ -1,8 +1,8 @@
-//! How long to look for work before sleeping.
+//! The search for work before a thread sleeps: its rounds.
 
 use filch_sync::{hint, thread};
 
-/// What to do after a look that found nothing. There is no third answer, so match both.
+/// The next step after a look that found nothing. There is no third answer, so match both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "a spin only waits a little; to block is the caller's part"]
 pub enum Spin {
@@ -12,11 +12,11 @@ pub enum Spin {
     Block,
 }
 
-/// How long to look for work before blocking: a few tight rounds, then rounds that let other
+/// Bounds the search for work before blocking: a few tight rounds, then rounds that let other
 /// threads run.
 ///
 /// The tight rounds catch work that comes within a microsecond. The yielding rounds matter where
-/// threads share a processor: there, a spinner that does not yield keeps the thread that it waits
+/// threads share a processor: a spinner that does not yield there keeps the thread that it waits
 /// for from running. Without an operating system, a yielding round is one spin-loop hint.
 ///
 /// ```
@@ -45,12 +45,12 @@ pub struct AdaptiveSpinner {
 }
 
 impl AdaptiveSpinner {
-    /// Rounds 0–3 are tight, 4–15 yield; after them, block.
+    /// Makes one with 4 tight rounds, then 12 that yield; then it says to block.
     pub const fn new() -> Self {
         Self::with_rounds(4, 12)
     }
 
-    /// `tight` rounds of spinning, then `yielding` rounds that yield the processor; then block.
+    /// Makes one with `tight` rounds of spinning, then `yielding` rounds that yield the processor.
     ///
     /// Tight round `n` issues 2ⁿ spin-loop hints, 64 at most: the first looks follow each other
     /// quickly, later ones disturb less.
@@ -62,15 +62,15 @@ impl AdaptiveSpinner {
         }
     }
 
-    /// No rounds, for a machine with one processor: nothing can come while this thread looks.
+    /// Makes one without rounds: with one processor, no work can come during a search.
     pub const fn none() -> Self {
         Self::with_rounds(0, 0)
     }
 
-    /// Waits for one round, or says that it is time to block, and says so again until
+    /// Waits for one round, or says that it is time to block, and again until
     /// [`reset`](Self::reset).
     ///
-    /// It orders nothing: the look that follows has to acquire what it must see.
+    /// It orders nothing: the look that follows must acquire what it reads.
     pub fn spin(&mut self) -> Spin {
         if self.spent < self.tight {
             hint::pause(1 << self.spent.min(6));
@@ -83,7 +83,7 @@ impl AdaptiveSpinner {
         Spin::Again
     }
 
-    /// Starts over: work was found, or the sleep is over.
+    /// Starts over, after work was found or the sleep is over.
     pub const fn reset(&mut self) {
         self.spent = 0;
     }

@@ -9,7 +9,7 @@ const NOTIFIED: u32 = 1;
 /// No token; the parker sleeps, or is about to.
 const PARKED: u32 = 2;
 
-/// What a parker and its unparkers agree by: a token that is there or not, and whether the parker
+/// The word that a parker and its unparkers share: whether there is a token, and whether the parker
 /// sleeps until it comes.
 ///
 /// ```text
@@ -22,12 +22,12 @@ const PARKED: u32 = 2;
 /// ```
 ///
 /// Where there are threads, use `Parker`, which sleeps on a condition variable. The token alone is
-/// for those who bring a sleep, such as a microcontroller's main loop that waits for an interrupt.
-/// One party [takes](Self::take), [announces](Self::announce) and [withdraws](Self::withdraw); any
-/// number [leave](Self::leave).
+/// for users with a sleep of their own, such as a microcontroller's main loop that waits for an
+/// interrupt. One party [takes](Self::take), [announces](Self::announce) and
+/// [withdraws](Self::withdraw); any number [leave](Self::leave).
 ///
-/// The sleep must not miss a wake-up that comes between `announce` and its beginning. `wfe` on Arm
-/// remembers an event that was sent before; a condition variable needs its lock, held over both.
+/// The sleep must not miss a wake-up between `announce` and its beginning. `wfe` on Arm remembers
+/// an earlier event; a condition variable needs its lock, held over both.
 ///
 /// Every method is wait-free: one read-modify-write, or two.
 ///
@@ -54,7 +54,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// No token.
+    /// Makes it without a token.
     pub fn new() -> Self {
         Self {
             state: AtomicU32::new(EMPTY),
@@ -63,7 +63,7 @@ impl Token {
 
     /// Takes the token, if there is one.
     ///
-    /// What came before every [`leave`](Self::leave) since the last taking happens before the
+    /// Everything before each [`leave`](Self::leave) since the last taking happens before the
     /// return.
     #[must_use = "a token that was taken is gone"]
     pub fn take(&self) -> bool {
@@ -74,8 +74,8 @@ impl Token {
             .is_ok()
     }
 
-    /// Says that the parker is going to sleep, unless there is a token, which it takes: then it
-    /// must not sleep. Whether it took one, and then as with [`take`](Self::take).
+    /// Announces that the parker is going to sleep, unless there is a token. Returns whether there
+    /// was: then it is taken, as by [`take`](Self::take), and the parker must not sleep.
     #[must_use = "a parker that took a token must not sleep"]
     pub fn announce(&self) -> bool {
         // ORDERING: Relaxed: PARKED publishes nothing; that the sleeper is asleep before it is
@@ -87,8 +87,8 @@ impl Token {
         announced.is_err() && self.withdraw()
     }
 
-    /// Calls the sleep off. Whether a token came meanwhile, which the caller now has, and then as
-    /// with [`take`](Self::take).
+    /// Calls the sleep off. Returns whether a token came meanwhile, which is then taken, as by
+    /// [`take`](Self::take).
     #[must_use = "a token that was taken is gone"]
     pub fn withdraw(&self) -> bool {
         // ORDERING: Acquire pairs with the Release of `leave`, as in `take`. A swap, and not a load
@@ -97,8 +97,8 @@ impl Token {
         self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED
     }
 
-    /// Leaves a token. Whether the parker had announced its sleep: then the caller must wake it,
-    /// and no other caller is told so.
+    /// Leaves a token. Returns whether the parker had announced its sleep: then the caller must
+    /// wake it, and no other caller is told so.
     #[must_use = "a parker that has announced its sleep must be woken"]
     pub fn leave(&self) -> bool {
         // ORDERING: Release pairs with the Acquire of `take` and `withdraw`. A swap also where the

@@ -20,17 +20,17 @@ impl Unparker {
         Self { shared }
     }
 
-    /// Leaves the token, so that the current or the next `park` returns. Whether the parker was
-    /// asleep and this call woke it: of several calls during one sleep, exactly one is told so.
+    /// Leaves the token, so that the current or the next `park` returns. Returns whether it woke
+    /// the parker: of several calls during one sleep, exactly one returns true.
     ///
     /// After `true`, the `park` that was asleep returns with the token, even if its time is up at
     /// the same moment.
     ///
-    /// What came before this call happens before the return of the `park` that takes the token,
-    /// also if a token was there already.
+    /// Everything before this call happens before the return of the `park` that takes the token,
+    /// even if a token was there already.
     ///
-    /// Wait-free if the parker is awake: one swap. If it sleeps, or is about to: blocking, for the
-    /// few instructions during which the parker holds the lock, and one system call.
+    /// Wait-free if the parker is awake: one swap. If it sleeps, or is about to, one system call,
+    /// and the call blocks for the few instructions during which the parker holds the lock.
     pub fn unpark(&self) -> bool {
         self.shared.unpark()
     }

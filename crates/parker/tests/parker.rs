@@ -70,7 +70,7 @@ fn a_parker_may_be_handed_to_another_thread() {
 }
 
 /// Two threads take turns, and only a token tells each that the other is done. Nothing else orders
-/// what they hand over. A lost token hangs the test.
+/// the data that they hand over. A lost token hangs the test.
 #[test]
 fn ping_pong() {
     const ROUNDS: u64 = 20_000;
