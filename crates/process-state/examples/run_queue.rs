@@ -1,8 +1,7 @@
 //! A toy scheduler: two workers, one run queue, and a ring of processes that pass a token on.
 //!
-//! What to take away: push the event, *then* wake; enqueue when told to; start, *then* drain. Then
-//! no wake-up is lost and no process runs on two workers, and no lock is held while a state
-//! changes.
+//! The lesson: push the event, *then* wake; enqueue when told to; start, *then* drain. Then no
+//! wake-up is lost and no process runs on two workers, and no lock is held while a state changes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,7 @@ const PROCESSES: usize = 5;
 const HOPS: u32 = 10_000;
 const WORKERS: usize = 2;
 
-/// A process: its state, and its messages, each the number of hops that are left.
+/// A process: its state, and its messages, each the number of hops that remain.
 struct Process {
     state: ProcessState,
     messages: Mutex<VecDeque<u32>>,
@@ -58,7 +57,7 @@ impl Scheduler {
         }
     }
 
-    /// One turn of a process that was taken out of the run queue.
+    /// Runs one turn of a process that was taken out of the run queue.
     fn turn(&self, index: usize) {
         let process = &self.processes[index];
         process.state.start().expect("a queue entry means Ready");

@@ -1,11 +1,10 @@
-//! What an edge answers: a duty of its caller, or none; or that there is no such edge.
+//! The answers of the edges: a duty of the caller, or none; or that there is no such edge.
 
 use core::fmt;
 
 use crate::state::{Snapshot, State};
 
-/// What the caller of [`wake`](crate::ProcessState::wake) must do. Match all
-/// four: each is a duty, or none.
+/// The duty of the caller of [`wake`](crate::ProcessState::wake). Match all four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that became Ready must be enqueued"]
 pub enum Wake {
@@ -13,42 +12,42 @@ pub enum Wake {
     Enqueue,
     /// Nothing to do: the turn that is queued, or a later one, will see the event.
     Noted,
-    /// Its life is over, or has not begun. No turn of a life that is over will see the event:
+    /// The life is over, or has not begun. No turn of a life that is over will see the event:
     /// another thread has the queue, and looks into it after this call. The first turn of a life
-    /// that has not begun will.
+    /// that has not begun will see it.
     Refused,
-    /// Its life is over, no turn will see the event, and nobody has the queue: the caller has it
-    /// now, must [`dispose`](crate::ProcessState::dispose) of what is there, and is then refused.
+    /// The life is over and nobody had the queue: the caller has it now, must
+    /// [`dispose`](crate::ProcessState::dispose) of its contents, and is then refused.
     Dispose,
 }
 
-/// What [`complete`](crate::ProcessState::complete) did. Match both: one is a duty.
+/// The outcome of [`complete`](crate::ProcessState::complete). Match both: one is a duty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that was woken has not ended"]
 pub enum Ending {
     /// The life is over. The caller must not touch the queue any more.
     Over,
-    /// A wake-up came while the process was Running, and it is Running still: the caller must empty
+    /// A wake-up came while the process was Running, and it is still Running: the caller must empty
     /// the queue, and then call again.
     Drain,
 }
 
-/// What [`dispose`](crate::ProcessState::dispose) has its caller do. Match both: one is a duty.
+/// The outcome of [`dispose`](crate::ProcessState::dispose). Match both: one is a duty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "the caller has the queue until it is told that it is done"]
 pub enum Disposal {
-    /// The caller must dispose of what is in the queue, and then call again.
+    /// The caller must dispose of the contents of the queue, and then call again.
     Drain {
-        /// The place [was vacated](crate::ProcessState::vacate). If the queue is finished with, the
-        /// caller may give the place to the next process instead of calling again.
+        /// The place [was vacated](crate::ProcessState::vacate). If the queue needs nothing more,
+        /// the caller may give the place to the next process instead of calling again.
         vacated: bool,
     },
-    /// Nobody came meanwhile. The caller must not touch the queue any more.
+    /// No other thread came meanwhile. The caller must not touch the queue any more.
     Done,
 }
 
 impl Wake {
-    /// Of a wake-up that finds a life over, or not begun.
+    /// Answers a wake-up that found the life over, or not begun.
     #[inline]
     pub(crate) fn of_over(old: Snapshot) -> Self {
         if old.is_in_hands() {
@@ -59,15 +58,15 @@ impl Wake {
     }
 }
 
-/// What a worker that let go of a process must do. Match both: there is no third duty.
+/// The duty of a worker that let go of a process. Match both: there is no third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that is Ready must be enqueued"]
 pub enum LetGo {
-    /// It is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue it,
-    /// exactly once.
+    /// The process is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue
+    /// it, exactly once.
     Enqueue,
-    /// It waits, and the thread that wakes it will enqueue it. The worker must not touch it any
-    /// more.
+    /// The process waits, and the thread that wakes it will enqueue it. The worker must not touch
+    /// it any more.
     Waits,
 }
 

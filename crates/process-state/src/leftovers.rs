@@ -1,4 +1,4 @@
-//! The edges of a process that is over: which thread has what the life has left in its queue.
+//! The edges of a process that is over: they say which thread has the rest of its queue.
 
 use filch_sync::atomic::Ordering;
 
@@ -7,14 +7,13 @@ use crate::state::{Reason, Snapshot};
 use crate::transition::ProcessState;
 
 impl ProcessState {
-    /// Any state: a push that the caller had begun came to nothing, and what it leaves in the queue
-    /// has to be cleared away. If the life is over, as [`wake`](Self::wake); else the process is
-    /// not woken, and whoever drains the queue next clears it away: at the latest the thread that
-    /// disposes of it when the place is [vacated](Self::vacate). The answer is never
-    /// [`Wake::Enqueue`].
+    /// Any state: the caller had begun a push and gave up, and its remains in the queue must be
+    /// cleared away. If the life is over, answers as [`wake`](Self::wake); else does not wake the
+    /// process: the thread that drains the queue next clears them away, at the latest the one that
+    /// disposes of it when the place is [vacated](Self::vacate). Never answers [`Wake::Enqueue`].
     ///
-    /// What comes before `retract` happens before the return of the next edge that ends the life,
-    /// or disposes of what is left. Lock-free.
+    /// Everything before `retract` happens before the return of the next edge that ends the life,
+    /// or disposes of the queue. Lock-free.
     pub fn retract(&self) -> Wake {
         // ORDERING: Release pairs with the Acquire of `complete` and `dispose`: without it the last
         // drain might not see what the push has left. An RMW and not a load, which may be old: it
@@ -37,12 +36,12 @@ impl ProcessState {
         Wake::Noted
     }
 
-    /// Complete → Complete: nobody needs the place any more. Whether the caller has the queue now,
-    /// and must [dispose](Self::dispose) of it. If not, another thread has it, which will be told
-    /// that the place is vacated.
+    /// Complete → Complete: nobody needs the place any more. Returns true if the caller has the
+    /// queue now, and must [dispose](Self::dispose) of it. Else another thread has it, and will be
+    /// told that the place is vacated.
     ///
-    /// Of one life, the place's last user calls this, once. What comes before happens before the
-    /// return of the `dispose` that tells it. Wait-free, like `start`.
+    /// The last user of the place calls this, once a life. Everything before happens before the
+    /// return of the `dispose` that reports it. Wait-free, like `start`.
     ///
     /// # Errors
     /// The process is not Complete.
@@ -63,14 +62,14 @@ impl ProcessState {
         Ok(was_at_rest)
     }
 
-    /// Complete → Complete: the caller, which has the queue, has done nothing yet, or has disposed
-    /// of what was there. If a wake-up was refused since, or the place was vacated, or this is the
-    /// first call, the answer is [`Disposal::Drain`]; else another thread will be told to dispose
-    /// of what may come.
+    /// Complete → Complete: the caller has the queue, and has disposed of its contents, or makes
+    /// its first call. Answers [`Disposal::Drain`] to the first call, and if a wake-up was refused
+    /// or the place was vacated since the last one; else another thread will be told to dispose of
+    /// later contents.
     ///
-    /// What the threads did that came since happens before the return. What the caller did happens
-    /// before the return of the next call that gives the queue to a thread. Lock-free: it is
-    /// answered `Drain` a second time only because another thread came meanwhile.
+    /// Everything that the threads which came since did happens before the return. Everything that
+    /// the caller did happens before the return of the next call that gives the queue to a thread.
+    /// Lock-free: it answers `Drain` a second time only because another thread came meanwhile.
     ///
     /// # Errors
     /// The process is not Complete, or nobody has its queue.

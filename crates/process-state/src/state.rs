@@ -1,4 +1,4 @@
-//! The word: its bits, and what they say about a process. No atomics here.
+//! The word: its bits, and their meaning for a process. No atomics here.
 
 use core::fmt;
 
@@ -10,27 +10,27 @@ pub(crate) const COMPLETION: u32 = 1 << 1;
 pub(crate) const CANCEL: u32 = 1 << 2;
 /// A turn is owed without any event: the process was submitted, or it yielded.
 pub(crate) const TURN: u32 = 1 << 3;
-/// The same bit in a Complete word: a thread has what is left of the process.
+/// The same bit in a Complete word: a thread has the rest of the process.
 pub(crate) const HELD: u32 = TURN;
 
-/// The mask of what is awaited lies this far above the pending flags, in the same order.
+/// The mask of awaited events lies this far above the pending flags, in the same order.
 pub(crate) const AWAITS: u32 = 4;
-/// What [`State::Blocked`] awaits.
+/// The events that [`State::Blocked`] awaits.
 const BLOCKED: u32 = (COMPLETION | CANCEL) << AWAITS;
-/// What [`State::Idle`] awaits.
+/// The events that [`State::Idle`] awaits.
 const IDLE: u32 = (MESSAGE | COMPLETION | CANCEL) << AWAITS;
-/// What a process awaits that is owed a turn, and that turn: always Ready.
+/// A turn that is owed, and awaited: always Ready.
 const OWED: u32 = (TURN << AWAITS) | TURN;
 
 /// The life is over.
 pub(crate) const COMPLETE: u32 = 1 << 8;
-/// The place is left: nobody needs any more what the life has left there.
+/// The place is vacated: nobody needs the remains of the life any more.
 pub(crate) const VACATED: u32 = 1 << 9;
 
 const PENDING_MASK: u32 = MESSAGE | COMPLETION | CANCEL | TURN;
 const AWAITS_MASK: u32 = PENDING_MASK << AWAITS;
 
-/// Where a process is in its life.
+/// The state of a process in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum State {
@@ -39,7 +39,7 @@ pub enum State {
     Ready,
     /// Exactly one worker runs it.
     Running,
-    /// It awaits completions of the commands that it yielded. A message does not wake it.
+    /// It awaits completions of its yielded commands. A message does not wake it.
     Blocked,
     /// It awaits messages; a completion wakes it too.
     Idle,
@@ -47,8 +47,8 @@ pub enum State {
     Complete,
 }
 
-/// Why a process is woken. The event itself is in the process's queue; the word only says that it
-/// is there.
+/// The reason to wake a process. The event itself is in the process's queue; the word only says
+/// that it is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -93,7 +93,7 @@ pub struct Snapshot(u32);
 impl Snapshot {
     pub(crate) const READY: Self = Self(OWED);
     pub(crate) const RUNNING: Self = Self(0);
-    /// A place that a thread has, to submit a process there.
+    /// A place owned by a thread, for a later `submit`.
     pub(crate) const VACANT: Self = Self(COMPLETE | VACATED | HELD);
 
     pub(crate) const fn from_bits(bits: u32) -> Self {
@@ -104,7 +104,7 @@ impl Snapshot {
         self.0
     }
 
-    /// The state that the word encodes.
+    /// Returns the state that the word encodes.
     pub const fn state(self) -> State {
         if self.is_ready() {
             State::Ready
@@ -119,7 +119,7 @@ impl Snapshot {
         }
     }
 
-    /// Something that the process awaits has come. A process whose life is over awaits nothing.
+    /// Returns whether an awaited event has come. A process whose life is over awaits nothing.
     pub(crate) const fn is_ready(self) -> bool {
         (self.0 >> AWAITS) & self.0 & PENDING_MASK != 0
     }
@@ -136,7 +136,7 @@ impl Snapshot {
         self.0 & COMPLETE != 0
     }
 
-    /// The life is over, and a thread has what is left of it.
+    /// Returns whether the life is over and a thread has its queue.
     pub(crate) const fn is_in_hands(self) -> bool {
         self.is_complete() && self.0 & PENDING_MASK != 0
     }
@@ -145,58 +145,58 @@ impl Snapshot {
         self.0 & VACATED != 0
     }
 
-    /// Whether something came since the turn, or the look at what is left, began.
+    /// Returns whether an event came since the turn began, or since the last drain of the disposal.
     pub(crate) const fn has_news(self) -> bool {
         self.0 & (MESSAGE | COMPLETION | CANCEL) != 0
     }
 
-    /// Whether an event of this kind came since the last turn began. The turn that is running may
-    /// have drained it.
+    /// Returns whether an event of this kind came since the last turn began. The turn that is
+    /// running may have drained it.
     pub const fn is_pending(self, reason: Reason) -> bool {
         self.0 & reason.flag() != 0
     }
 
-    /// Whether an event of this kind ends, or has ended, the process's wait.
+    /// Returns whether an event of this kind ends, or has ended, the process's wait.
     pub const fn awaits(self, reason: Reason) -> bool {
         self.0 & (reason.flag() << AWAITS) != 0
     }
 
-    /// Whether a turn is owed without any event: the process was submitted, or it yielded.
+    /// Returns whether a turn is owed without any event: the process was submitted, or it yielded.
     pub const fn is_owed_a_turn(self) -> bool {
         !self.is_complete() && self.0 & TURN != 0
     }
 
-    /// Over, and in nobody's hands.
+    /// Returns the word of a life that is over, and whose queue nobody has.
     pub(crate) const fn at_rest(self) -> Self {
         Self(self.0 & VACATED | COMPLETE)
     }
 
-    /// Over, and in the hands of a thread that has seen all that came.
+    /// Returns the word of a life that is over; the thread with its queue has seen all events.
     pub(crate) const fn held(self) -> Self {
         Self(self.at_rest().0 | HELD)
     }
 
-    /// Left by its last user, and in the hands of a thread that has not seen it.
+    /// Returns the vacated word; the thread that has the queue has yet to see that.
     pub(crate) const fn vacated(self) -> Self {
         Self(self.0 | VACATED | MESSAGE)
     }
 
-    /// With `reason` pending.
+    /// Returns the word with `reason` pending.
     pub(crate) const fn woken(self, reason: Reason) -> Self {
         Self(self.0 | reason.flag())
     }
 
-    /// Let go of, to wait for a completion.
+    /// Returns the word of a process that a worker lets wait for a completion.
     pub(crate) const fn blocked(self) -> Self {
         Self(self.0 | BLOCKED)
     }
 
-    /// Let go of, to wait for anything.
+    /// Returns the word of a process that a worker lets wait for any event.
     pub(crate) const fn idle(self) -> Self {
         Self(self.0 | IDLE)
     }
 
-    /// Let go of, to go on at once.
+    /// Returns the word of a process that a worker lets go on at once.
     pub(crate) const fn yielded(self) -> Self {
         Self(self.0 | OWED)
     }

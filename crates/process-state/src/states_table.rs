@@ -1,4 +1,4 @@
-//! STATES.md against the code, over every word that can be reached.
+//! Checks STATES.md against the code, over every reachable word.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -28,7 +28,7 @@ const METHODS: [&str; 13] = [
     "wake(Cancel)",
 ];
 
-/// The rows of the table that has this header, without it.
+/// Returns the rows of the table that has this header, without the header.
 fn table(header: &str) -> Vec<Vec<&'static str>> {
     let rows: Vec<_> = STATES
         .lines()
@@ -41,8 +41,8 @@ fn table(header: &str) -> Vec<Vec<&'static str>> {
     rows
 }
 
-/// Takes one edge from `word`. Returns the word after it, and the answer: `None` if there is no
-/// such edge.
+/// Takes one edge from `word`. Returns the next word, and the answer: `None` if there is no such
+/// edge.
 fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     let process = ProcessState::at(word);
     let done = |(): ()| "ok".to_string();
@@ -75,7 +75,7 @@ fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     (process.snapshot(), answer.ok())
 }
 
-/// Every word to which some sequence of edges leads.
+/// Returns every word to which some sequence of edges leads.
 fn reachable() -> BTreeSet<u32> {
     let mut found = BTreeSet::new();
     let mut open = vec![
@@ -90,7 +90,7 @@ fn reachable() -> BTreeSet<u32> {
     found
 }
 
-/// Whether `word` is one of those that the column "pending" of the table of edges describes.
+/// Returns whether the column "pending" of the table of edges describes `word`.
 fn meets(word: Snapshot, pending: &str) -> bool {
     let message = word.is_pending(Reason::Message);
     let urgent = word.is_pending(Reason::Completion) || word.is_pending(Reason::Cancel);

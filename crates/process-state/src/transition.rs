@@ -27,7 +27,7 @@ pub struct ProcessState {
 }
 
 impl ProcessState {
-    /// Ready, as if submitted: the caller must enqueue it.
+    /// Makes it Ready, as if submitted: the caller must enqueue it.
     ///
     /// The constructor publishes nothing: the caller's run queue hands the process to the first
     /// worker.
@@ -35,7 +35,7 @@ impl ProcessState {
         Self::at(Snapshot::READY)
     }
 
-    /// Complete: an empty place, which the caller has, to submit a process there later.
+    /// Complete: an empty place that the caller owns, for a later `submit`.
     pub fn new_complete() -> Self {
         Self::at(Snapshot::VACANT)
     }
@@ -50,11 +50,11 @@ impl ProcessState {
     /// once. The place must be the caller's: a new one, or one that was [vacated](Self::vacate) and
     /// [disposed of](Self::dispose).
     ///
-    /// The flags of the life before are cleared, its events are not drained. A wake-up that was
-    /// meant for that life and comes late costs the new one a turn without an event, at worst.
+    /// It clears the flags of the life before, and does not drain its events. A late wake-up for
+    /// that life costs the new one at most a turn without an event.
     ///
-    /// What [`complete`](Self::complete) ended happens before the return of `submit`; what came
-    /// before `submit` happens before the first [`start`](Self::start). Wait-free.
+    /// The life that [`complete`](Self::complete) ended happens before the return of `submit`;
+    /// everything before `submit` happens before the first [`start`](Self::start). Wait-free.
     ///
     /// # Errors
     /// The process is not Complete.
@@ -75,8 +75,8 @@ impl ProcessState {
     /// pending flags are consumed: drain the event queue after this call, never before.
     ///
     /// Everything before a [`wake`](Self::wake) that this call consumes, and the whole turn before,
-    /// on whatever worker, happen before its return. Wait-free: it retries only when a waker sets a
-    /// flag meanwhile, and there are three.
+    /// on any worker, happen before its return. Wait-free: it retries only when a waker sets a flag
+    /// meanwhile, and there are three.
     ///
     /// # Errors
     /// The process is not Ready: it was enqueued twice.
@@ -91,9 +91,9 @@ impl ProcessState {
         Ok(())
     }
 
-    /// Idle → Running: the caller looks at a process that waits, as a worker that has it would, and
-    /// lets go of it by [`idle`](Self::idle) at once. No flag was pending, and none is consumed:
-    /// what comes meanwhile makes it Ready then.
+    /// Idle → Running: the caller looks at a waiting process as a worker would, and lets go of it
+    /// by [`idle`](Self::idle) at once. No flag was pending, and none is consumed: an event that
+    /// comes meanwhile makes it Ready then.
     ///
     /// The whole turn before happens before the return. Wait-free: an attempt fails only when a
     /// waker has made the process Ready, or another thread has seized it.
@@ -113,11 +113,11 @@ impl ProcessState {
     /// caller must enqueue the process for it.
     ///
     /// Each time the process becomes Ready, exactly one of all wake-ups and letting-go edges is
-    /// told to enqueue it. What comes before `wake` happens before the return of the
-    /// [`start`](Self::start) that consumes its flag. What came before the process was submitted,
+    /// told to enqueue it. Everything before `wake` happens before the return of the
+    /// [`start`](Self::start) that consumes its flag. Everything before the process was submitted,
     /// or let go of, happens before the return of the `wake` that finds it so. So a thread that
-    /// enqueues a process may look at what was set for this life; the worker that takes the entry
-    /// may, too, before `start`.
+    /// enqueues a process may read what was set for this life; the worker that takes the entry may,
+    /// too, before `start`.
     ///
     /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why it must not be
     /// left out there.
@@ -139,8 +139,8 @@ impl ProcessState {
         }
     }
 
-    /// Running → Ready: the process wants to go on, after other processes have run. The answer is
-    /// always [`LetGo::Enqueue`].
+    /// Running → Ready: the process goes on after other processes have run. The answer is always
+    /// [`LetGo::Enqueue`].
     ///
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
     /// `start`.
@@ -180,12 +180,12 @@ impl ProcessState {
     /// since [`start`](Self::start), or since the last call of this, the process is Running still,
     /// and the answer is [`Ending::Drain`].
     ///
-    /// Close the queue, empty it, and call this; empty it again for as long as the answer says so.
-    /// Then nothing that was promised a turn is left behind: an event whose wake-up came before the
-    /// end is found by the last drain, and every later one is for the waker, or another one, to
-    /// dispose of. The life happens before the return of the next [`submit`](Self::submit), of
-    /// every [`snapshot`](Self::snapshot) that says Complete, and of every wake-up that finds it
-    /// over. Lock-free: it is answered `Drain` only because another thread has woken the process.
+    /// Close the queue, empty it, and call this; empty it and call again while the answer is
+    /// `Drain`. Then nothing that was promised a turn is left behind: the last drain finds each
+    /// event whose wake-up came before the end; a waker, this one or another, disposes of every
+    /// later one. The life happens before the return of the next [`submit`](Self::submit), of every
+    /// [`snapshot`](Self::snapshot) that says Complete, and of every wake-up that finds it over.
+    /// Lock-free: it answers `Drain` only because another thread has woken the process.
     ///
     /// # Errors
     /// The process is not Running.
@@ -212,7 +212,7 @@ impl ProcessState {
         })
     }
 
-    /// The word now. If it says Complete, the life that ended happens before the return. Wait-free.
+    /// Returns the word. If it is Complete, the ended life happens before the return. Wait-free.
     pub fn snapshot(&self) -> Snapshot {
         // ORDERING: Acquire pairs with the Release of `complete`; see there.
         Snapshot::from_bits(self.word.load(Ordering::Acquire))

@@ -26,8 +26,8 @@ struct Process {
 // started the process.
 unsafe impl Sync for Process {}
 
-/// Each producer wakes each process for a reason that is the producer's; a process blocks after
-/// some of its turns, yields after others, and is idle after the rest.
+/// Each producer wakes each process for a reason of its own; a process blocks after some of its
+/// turns, yields after others, and is idle after the rest.
 #[test]
 fn every_event_is_seen_once_and_in_order() {
     let processes: [Process; PROCESSES] = std::array::from_fn(|_| Process {
@@ -90,7 +90,7 @@ fn every_event_is_seen_once_and_in_order() {
     }
 }
 
-/// One turn: drains, checks, lets go; `None` once everything was seen.
+/// Runs one turn: drains, checks, lets go; `None` once it has seen everything.
 fn turn(process: &Process) -> Option<LetGo> {
     process.state.start().expect("an entry means Ready");
     assert!(

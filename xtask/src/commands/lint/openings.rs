@@ -28,7 +28,6 @@ const EXEMPT: &[&str] = &[
     "crates/filch-cli",
     "crates/fork-join",
     "crates/metrics",
-    "crates/process-state",
     "crates/processors",
     "crates/promise",
     "crates/scheduler",
