@@ -1,8 +1,7 @@
 //! Workers that share three pieces of data, each with tasks that need some of them.
 //!
-//! A worker tries its tasks in turn, and goes on with the next one where data is held. It never
-//! waits for data. The owner of the log takes it away in the middle; the tasks that need it are
-//! over then.
+//! A worker tries its tasks in turn, and skips those whose data is held; it never waits for data.
+//! The owner of the log takes it away halfway; then the tasks that need it end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use std::thread;
 
 use filch_data_cell::{Access, DataCell, LockError, LockSet, LockSetError, Locked, Mask};
 
-/// What the workers share.
+/// The data that the workers share.
 #[derive(Clone)]
 struct Shared {
     prices: Arc<DataCell<Vec<u64>>>,
@@ -18,7 +17,7 @@ struct Shared {
     log: Arc<DataCell<Vec<String>>>,
 }
 
-/// Something to be done with data, again and again.
+/// A piece of work on data, to be run several times.
 struct Task {
     needs: LockSet,
     run: Box<dyn Fn() + Send>,
@@ -68,7 +67,7 @@ impl Task {
         })
     }
 
-    /// Runs it with its data, which is poisoned if it panics.
+    /// Runs the task with its data, which is poisoned if the task panics.
     fn run(&self, locked: Locked<'_>) {
         match catch_unwind(AssertUnwindSafe(&self.run)) {
             Ok(()) => drop(locked),
@@ -77,7 +76,7 @@ impl Task {
     }
 }
 
-/// Runs the tasks until each has had its runs, or its data is gone. How often data was held.
+/// Runs each task until its runs are done or its data is gone. Returns how often data was held.
 fn work(mut tasks: Vec<Task>) -> usize {
     let mut held = 0;
     while !tasks.is_empty() {

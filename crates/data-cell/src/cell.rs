@@ -8,8 +8,8 @@ use filch_sync::cell::UnsafeCell;
 use crate::lock::{Access, DataLock, LockError};
 use crate::lockable::Lockable;
 
-/// Data that threads share: readers together, a writer alone, and an end when its owner takes it
-/// away. No method waits.
+/// Data that threads share: many readers or one writer, until the owner takes the data away. No
+/// method waits.
 ///
 /// | field | who touches it |
 /// |---|---|
@@ -46,7 +46,7 @@ unsafe impl<T> Lockable for DataCell<T> {
 }
 
 impl<T> DataCell<T> {
-    /// A cell that nobody holds.
+    /// Makes a cell that nobody holds.
     pub fn new(value: T) -> Self {
         Self {
             lock: DataLock::new(),
@@ -54,13 +54,13 @@ impl<T> DataCell<T> {
         }
     }
 
-    /// Shows `read` the value, beside other readers. If `read` panics, the cell is unlocked, and
+    /// Lends the value to `read`, beside other readers. If `read` panics, the cell is unlocked, and
     /// not poisoned: a reader leaves nothing half changed.
     ///
-    /// What the writers before did happens before `read`. Lock-free, but for `read` itself.
+    /// Everything that earlier writers did happens before `read`. Lock-free, except for `read`.
     ///
     /// # Errors
-    /// See [`LockError`]: `read` was not called.
+    /// See [`LockError`]: `read` is not called.
     pub fn try_read<R>(&self, read: impl FnOnce(&T) -> R) -> Result<R, LockError> {
         self.lock.try_lock(Access::Read)?;
         let _unlocks = Reading(&self.lock);
@@ -69,13 +69,13 @@ impl<T> DataCell<T> {
         Ok(unsafe { self.read_ptr(|value| read(&*value)) })
     }
 
-    /// Shows `write` the value, alone. If `write` panics, the cell is poisoned.
+    /// Lends the value to `write`, alone. If `write` panics, the cell is poisoned.
     ///
-    /// What the readers and writers before did happens before `write`. Wait-free, but for `write`
-    /// itself.
+    /// Everything that earlier readers and writers did happens before `write`. Wait-free, except
+    /// for `write` itself.
     ///
     /// # Errors
-    /// See [`LockError`]: `write` was not called.
+    /// See [`LockError`]: `write` is not called.
     pub fn try_write<R>(&self, write: impl FnOnce(&mut T) -> R) -> Result<R, LockError> {
         self.lock.try_lock(Access::Write)?;
         let poisons = Writing(&self.lock);
@@ -88,10 +88,10 @@ impl<T> DataCell<T> {
         Ok(result)
     }
 
-    /// Takes the value. From now on, everybody gets [`LockError::Ended`].
+    /// Takes the value. From now on, every caller gets [`LockError::Ended`].
     ///
-    /// This works on a poisoned cell, too: the value is as the panic left it. What readers and
-    /// writers did happens before the return. Lock-free.
+    /// It works on a poisoned cell, too: the value is as the panic left it. Everything that readers
+    /// and writers did happens before the return. Lock-free.
     ///
     /// # Errors
     /// [`LockError::Held`], or [`LockError::Ended`] if it has been taken before.
@@ -105,17 +105,17 @@ impl<T> DataCell<T> {
         Ok(value)
     }
 
-    /// Whether the value was taken; if so, for ever. It orders nothing. Wait-free.
+    /// Returns whether the value was taken, which is for ever. It orders nothing. Wait-free.
     pub fn is_ended(&self) -> bool {
         self.lock.is_ended()
     }
 
-    /// Whether a writer panicked, and nobody has cleared that. It orders nothing. Wait-free.
+    /// Returns whether a writer panicked, and nobody cleared that. It orders nothing. Wait-free.
     pub fn is_poisoned(&self) -> bool {
         self.lock.is_poisoned()
     }
 
-    /// Lets everybody in again, to the value as the panic left it; whether the cell was poisoned.
+    /// Unlocks a poisoned cell; the value is as the panic left it. Returns whether it was poisoned.
     /// Wait-free.
     pub fn clear_poison(&self) -> bool {
         self.lock.clear_poison()
@@ -123,12 +123,12 @@ impl<T> DataCell<T> {
 
     /// Calls `read` with a pointer to the value.
     ///
-    /// For a caller that has locked the cell, with others, by a [`LockSet`](crate::LockSet).
+    /// For a caller that has locked the cell by a [`LockSet`](crate::LockSet).
     ///
     /// # Safety
-    /// The caller holds the lock to read or to write, until it has used the pointer the last time,
-    /// and writes nothing through it. With the lock to write, it has no other reference to the
-    /// value that it could write through.
+    /// The caller holds the lock to read or to write, until after its last use of the pointer, and
+    /// writes nothing through it. With the lock to write, it has no other reference through which
+    /// it could write the value.
     #[inline]
     pub unsafe fn read_ptr<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         self.value.with(|value| read(value.cast()))
@@ -136,26 +136,26 @@ impl<T> DataCell<T> {
 
     /// Calls `write` with a pointer to the value.
     ///
-    /// For a caller that has locked the cell, with others, by a [`LockSet`](crate::LockSet).
+    /// For a caller that has locked the cell by a [`LockSet`](crate::LockSet).
     ///
     /// # Safety
-    /// The caller holds the lock to write, until it has used the pointer the last time, and has no
+    /// The caller holds the lock to write, until after its last use of the pointer, and has no
     /// other reference to the value. It leaves a value there.
     #[inline]
     pub unsafe fn write_ptr<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         self.value.with_mut(|value| write(value.cast()))
     }
 
-    /// Where the value lies, for as long as the cell does. The pointer may be used as those of
-    /// [`read_ptr`](Self::read_ptr) and [`write_ptr`](Self::write_ptr), under the lock; a caller
-    /// that locks the cell often keeps it.
+    /// Returns a pointer to the value, valid as long as the cell. The rules of
+    /// [`read_ptr`](Self::read_ptr) and [`write_ptr`](Self::write_ptr) hold for it, under the lock;
+    /// a caller that locks the cell often can keep it.
     pub fn as_ptr(&self) -> *mut T {
         self.value.with_mut(<*mut ManuallyDrop<T>>::cast)
     }
 }
 
 impl<T> Drop for DataCell<T> {
-    /// Drops the value, unless it was taken; also a poisoned one.
+    /// Drops the value, unless it was taken; a poisoned one, too.
     fn drop(&mut self) {
         if !self.lock.is_ended() {
             self.value.with_mut(|value| {
@@ -181,7 +181,7 @@ impl<T> fmt::Debug for DataCell<T> {
     }
 }
 
-/// Unlocks for a reader, also for one that panics.
+/// Unlocks for a reader, even for one that panics.
 struct Reading<'a>(&'a DataLock);
 
 impl Drop for Reading<'_> {

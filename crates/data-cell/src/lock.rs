@@ -7,7 +7,7 @@ use filch_sync::atomic::{AtomicU32, Ordering};
 
 use crate::word::Word;
 
-/// How data is wanted.
+/// The way in which a caller wants the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     /// Beside other readers.
@@ -16,7 +16,7 @@ pub enum Access {
     Write,
 }
 
-/// Why a lock was not to be had.
+/// The reason why a caller did not get the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LockError {
     /// Others hold it in a way that excludes this. Try later.
@@ -41,7 +41,7 @@ impl fmt::Display for LockError {
 impl Error for LockError {}
 
 impl LockError {
-    /// Why a lock was refused that was in this state.
+    /// Returns the reason why a lock in this state was refused.
     const fn of(word: Word) -> Self {
         match word {
             Word::POISONED => Self::Poisoned,
@@ -65,24 +65,24 @@ impl LockError {
 ///                                           to end
 /// ```
 ///
-/// It lies in a [`DataCell`](crate::DataCell), or in a type of yours that is
-/// [`Lockable`](crate::Lockable). A lock that is leaked stays locked.
+/// A lock is part of a [`DataCell`](crate::DataCell), or of a [`Lockable`](crate::Lockable) type of
+/// yours. If it is leaked, it stays locked.
 pub struct DataLock {
     word: AtomicU32,
 }
 
 impl DataLock {
-    /// A free lock.
+    /// Makes a free lock.
     pub fn new() -> Self {
         Self {
             word: AtomicU32::new(Word::FREE.bits()),
         }
     }
 
-    /// Locks, or says at once why not.
+    /// Locks, or returns at once the reason why it cannot.
     ///
-    /// What the last writers did before they unlocked happens before the return; a writer also sees
-    /// all that the readers did before they unlocked.
+    /// Everything that earlier writers did before they unlocked happens before the return; for a
+    /// writer, everything that earlier readers did, too.
     ///
     /// To write: wait-free, one compare-exchange. To read: lock-free, a load and a compare-exchange
     /// that fails only if another thread has changed the word.
@@ -128,9 +128,9 @@ impl DataLock {
             .map_err(|current| LockError::of(Word::of(current)))
     }
 
-    /// Locks to take the data away: as a writer, or although it is poisoned. Lock-free.
+    /// Locks to take the data away: as a writer, even if it is poisoned. Lock-free.
     ///
-    /// What any reader or writer did before it unlocked or poisoned happens before the return.
+    /// Everything that others did before they unlocked or poisoned happens before the return.
     pub(crate) fn try_lock_to_end(&self) -> Result<(), LockError> {
         let mut from = Word::FREE;
         while let Err(current) = self.exclude(from) {
@@ -160,12 +160,12 @@ impl DataLock {
             .map(drop)
     }
 
-    /// Unlocks. What the caller did before happens before the next return of
+    /// Unlocks. Everything that the caller did before happens before the next return of
     /// [`try_lock`](Self::try_lock) that this makes possible. Wait-free.
     ///
     /// # Safety
-    /// The caller holds the lock with this access, and gives it up: nothing that the lock gave it
-    /// may be used any more.
+    /// The caller holds the lock with this access, and gives it up: it uses nothing any more that
+    /// the lock gave it.
     #[inline]
     pub unsafe fn unlock(&self, access: Access) {
         match access {
@@ -178,8 +178,8 @@ impl DataLock {
         }
     }
 
-    /// Unlocks, and poisons: the writer has left the data half changed. What the caller did before
-    /// happens before a thread gets the lock that was [cleared](Self::clear_poison), or takes the
+    /// Unlocks, and poisons: the writer has left the data half changed. Everything that the caller
+    /// did before happens before a thread gets the [cleared](Self::clear_poison) lock, or takes the
     /// data. Wait-free.
     ///
     /// # Safety
@@ -190,8 +190,8 @@ impl DataLock {
         self.word.store(Word::POISONED.bits(), Ordering::Release);
     }
 
-    /// Makes a poisoned lock free; whether it was poisoned. The data is as the panic left it: the
-    /// caller says that this is good enough, or the next writer sets it right. Wait-free.
+    /// Frees a poisoned lock. Returns whether it was poisoned. The data is as the panic left it:
+    /// the caller finds that good enough, or the next writer repairs it. Wait-free.
     pub fn clear_poison(&self) -> bool {
         // ORDERING: Relaxed: an RMW, so it stays in the release sequence of the store in `poison`,
         // with which the next locker pairs. The caller has touched nothing that it could publish.
@@ -206,17 +206,17 @@ impl DataLock {
             .is_ok()
     }
 
-    /// Whether a writer panicked, and nobody has cleared that. It orders nothing. Wait-free.
+    /// Returns whether a writer panicked, and nobody cleared that. It orders nothing. Wait-free.
     pub fn is_poisoned(&self) -> bool {
         self.word() == Word::POISONED
     }
 
-    /// Whether the data is gone; if so, for ever. It orders nothing. Wait-free.
+    /// Returns whether the data is gone, which is for ever. It orders nothing. Wait-free.
     pub fn is_ended(&self) -> bool {
         self.word() == Word::ENDED
     }
 
-    /// Says that the data is gone.
+    /// Marks the data as gone.
     ///
     /// # Safety
     /// The caller holds the lock to write, and has taken the data.

@@ -1,4 +1,4 @@
-//! Several locks, wanted together.
+//! Several locks that a caller takes together.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -11,13 +11,13 @@ use crate::lockable::Lockable;
 use crate::locked::{Entry, Locked, Refused};
 use crate::mask::Mask;
 
-/// The cells that a task needs, and how. They are locked all or none, and nobody waits.
+/// The cells that a task needs, each to read or to write. It locks all or none, and never waits.
 ///
-/// Made once, locked often. It keeps its cells alive.
+/// Make it once and lock it often. It keeps its cells alive.
 pub struct LockSet {
-    /// By the addresses of the locks.
+    /// Sorted by the addresses of the locks.
     entries: Vec<Entry>,
-    /// Keeps the locks where they are.
+    /// Keeps the locks in their places.
     cells: Vec<Arc<dyn Lockable + Send + Sync>>,
 }
 
@@ -26,14 +26,14 @@ unsafe impl Send for LockSet {}
 // SAFETY: as above; a shared set only locks and unlocks them.
 unsafe impl Sync for LockSet {}
 
-/// Why cells make no set.
+/// The reason why cells make no set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockSetError {
-    /// Two positions are the same cell, and one of them is to be written.
+    /// Two positions are the same cell, and at least one of them is to be written.
     Conflict {
-        /// The position where the cell is first.
+        /// The position where the cell comes first.
         first: usize,
-        /// The position where it is again.
+        /// The position where it comes again.
         second: usize,
     },
     /// More than [`LockSet::MOST`].
@@ -58,7 +58,7 @@ impl LockSet {
     /// The most cells in one set.
     pub const MOST: usize = Mask::POSITIONS;
 
-    /// The set of these cells. A cell that is there twice to be read is locked once.
+    /// Makes the set of these cells. A cell that is given twice to be read is locked once.
     ///
     /// The positions of cells in [`Mask`], [`Refused`] and [`LockSetError`] are those in `cells`.
     ///
@@ -75,7 +75,7 @@ impl LockSet {
         Ok(set)
     }
 
-    /// Puts the cells in, sorted.
+    /// Adds the cells, and sorts them.
     fn fill(
         &mut self,
         cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
@@ -92,7 +92,7 @@ impl LockSet {
         Ok(())
     }
 
-    /// Adds the cell at `position`, or notes that it is one that is there.
+    /// Adds the cell at `position`, or adds the position to the entry of the same cell.
     fn add(
         &mut self,
         position: usize,
@@ -122,17 +122,16 @@ impl LockSet {
 
     /// Locks all cells, or none.
     ///
-    /// `skip` are positions of cells that are left alone, since the caller holds them already: a
-    /// task that runs inside of another one on the same thread. A cell that is there twice is left
-    /// alone if either position is in `skip`.
+    /// `skip` has the positions of cells to leave alone, since the caller holds them already: a
+    /// task that runs inside of another one on the same thread. A cell with several positions is
+    /// left alone if one of them is in `skip`.
     ///
-    /// What the writers of the cells did before happens before the return, and so on, as with
-    /// [`DataLock::try_lock`]. Never waits; lock-free. The locks are taken in an order that is the
-    /// same for all sets, and given back if one is refused: of several sets that refuse each other,
-    /// one gets all.
+    /// Everything that earlier writers of the cells did happens before the return, as in
+    /// [`DataLock::try_lock`]. Never waits; lock-free. All sets take their locks in one order, and
+    /// give them back if one is refused: of several sets that refuse each other, one gets all.
     ///
     /// # Errors
-    /// The first cell that was not to be had. Nothing is locked.
+    /// The first cell that was refused. Nothing is locked.
     #[inline]
     pub fn try_lock(&self, skip: Mask) -> Result<Locked<'_>, Refused> {
         // SAFETY: the locks lie in the cells, where each stays until its cell is dropped or moved
@@ -140,7 +139,7 @@ impl LockSet {
         unsafe { Locked::all(&self.entries, skip) }
     }
 
-    /// How the set wants the cell with this lock, if it does.
+    /// Returns the access that the set wants to the cell with this lock, if any.
     pub fn access_of(&self, lock: &DataLock) -> Option<Access> {
         let mut entries = self.entries.iter();
         entries
@@ -148,12 +147,12 @@ impl LockSet {
             .map(|entry| entry.access)
     }
 
-    /// How many locks it locks.
+    /// Returns the number of locks.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether it has no cells. Such a set is always locked.
+    /// Returns whether it has no cells. [`try_lock`](Self::try_lock) of such a set always succeeds.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }

@@ -1,12 +1,12 @@
-//! What a set of locks can be made of.
+//! The trait of members of a set of locks.
 
 use crate::lock::DataLock;
 
-/// Something that has a [`DataLock`], whatever it guards.
+/// A value that has a [`DataLock`], whatever the lock guards.
 ///
 /// # Safety
-/// The lock that [`lock`](Self::lock) gives is always the same one. It lies where it is until the
-/// value is dropped or moved.
+/// [`lock`](Self::lock) always returns the same lock, which stays in its place until the value is
+/// dropped or moved.
 pub unsafe trait Lockable {
     /// The lock.
     fn lock(&self) -> &DataLock;

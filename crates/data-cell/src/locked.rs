@@ -12,16 +12,16 @@ use crate::mask::Mask;
 pub(crate) struct Entry {
     pub(crate) lock: NonNull<DataLock>,
     pub(crate) access: Access,
-    /// Where its cell was given: several positions if it was given to be read several times.
+    /// The positions at which its cell was given: several if it was given several times to be read.
     pub(crate) positions: Mask,
 }
 
-/// Which cell of a [`LockSet`](crate::LockSet) was not to be had, and why.
+/// The cell of a [`LockSet`](crate::LockSet) that was refused, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Refused {
-    /// The cell's position, the first of them if it was given twice.
+    /// The cell's position, the first of them if it has several.
     pub position: usize,
-    /// Why.
+    /// The reason.
     pub why: LockError,
 }
 
@@ -37,10 +37,9 @@ impl Error for Refused {
     }
 }
 
-/// All cells of a [`LockSet`](crate::LockSet), locked. Its drop unlocks them, the last one first.
+/// All cells of a [`LockSet`](crate::LockSet), locked. Dropping it unlocks them, last one first.
 ///
-/// The drop cannot tell whether a panic is under way: catch what may panic, and call
-/// [`poison`](Self::poison) if it did.
+/// The drop cannot see a panic: catch panics, and call [`poison`](Self::poison) after one.
 #[must_use = "its drop unlocks"]
 pub struct Locked<'a> {
     entries: &'a [Entry],
@@ -53,10 +52,10 @@ unsafe impl Send for Locked<'_> {}
 unsafe impl Sync for Locked<'_> {}
 
 impl<'a> Locked<'a> {
-    /// Locks all `entries`, or none; but not those at the positions in `skip`.
+    /// Locks all `entries`, except those at the positions in `skip`, or none.
     ///
     /// # Safety
-    /// The locks are there for `'a`.
+    /// The locks live for `'a`.
     #[inline]
     pub(crate) unsafe fn all(entries: &'a [Entry], skip: Mask) -> Result<Self, Refused> {
         for (index, entry) in entries.iter().enumerate() {
@@ -80,10 +79,10 @@ impl<'a> Locked<'a> {
         Ok(Self { entries, skip })
     }
 
-    /// Unlocks, and poisons what was locked to be written: the task that wrote has panicked. The
-    /// cells that were skipped are left alone: the holder of their locks decides.
+    /// Unlocks, and poisons the cells locked to be written: the task that wrote has panicked.
+    /// Skipped cells are left alone: the holder of their locks decides.
     ///
-    /// Wait-free, as the drop.
+    /// Wait-free, like the drop.
     pub fn poison(self) {
         self.held().for_each(|(lock, access)| match access {
             // SAFETY: `all` has locked it with this access; nothing unlocks it again, since the

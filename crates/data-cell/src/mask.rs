@@ -1,9 +1,9 @@
-//! A few positions out of 32.
+//! A set of positions below 32.
 
 use core::fmt;
 use core::ops::BitOr;
 
-/// Positions of cells, as they were given to [`LockSet::new`](crate::LockSet::new).
+/// Positions of cells, in the order in which [`LockSet::new`](crate::LockSet::new) got them.
 ///
 /// ```
 /// use filch_data_cell::Mask;
@@ -18,10 +18,10 @@ impl Mask {
     /// No position.
     pub const NONE: Self = Self(0);
 
-    /// The positions that there can be.
+    /// The number of positions.
     pub(crate) const POSITIONS: usize = u32::BITS as usize;
 
-    /// With `position`. No set has a position from 32 on, so such a one changes nothing.
+    /// Returns a copy with `position`. One from 32 on, which no set has, changes nothing.
     #[must_use = "it is a copy that has the position"]
     pub const fn with(self, position: usize) -> Self {
         if position < Self::POSITIONS {
@@ -31,18 +31,18 @@ impl Mask {
         }
     }
 
-    /// Whether `position` is in it.
+    /// Returns whether it has `position`.
     pub const fn contains(self, position: usize) -> bool {
         self.meets(Self::NONE.with(position))
     }
 
-    /// Whether the two have a position in common.
+    /// Returns whether the two have a position in common.
     #[inline]
     pub(crate) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The lowest position; 32 if there is none.
+    /// Returns the lowest position; 32 if there is none.
     pub(crate) const fn first(self) -> usize {
         self.0.trailing_zeros() as usize
     }
@@ -51,7 +51,7 @@ impl Mask {
 impl BitOr for Mask {
     type Output = Self;
 
-    /// The positions of either.
+    /// Returns the positions of either.
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -9,7 +9,7 @@ use core::fmt;
 ///   ENDED  POISONED  WRITER   the readers, 0 to MAX_READERS
 /// ```
 ///
-/// One of the three bits is set, or there are readers, or all is zero: the lock is free.
+/// At most one of the three bits is set, and then no reader counts. If all are zero, it is free.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u32);
 
@@ -18,14 +18,14 @@ impl Word {
     pub(crate) const FREE: Self = Self(0);
     /// One writer holds the lock.
     pub(crate) const WRITER: Self = Self(1 << 29);
-    /// A writer panicked: nobody holds the lock, and nobody can lock it but to end it.
+    /// A writer panicked: nobody holds the lock, and only a taking of the data can lock it.
     pub(crate) const POISONED: Self = Self(1 << 30);
     /// The data is gone, for ever.
     pub(crate) const ENDED: Self = Self(1 << 31);
     /// The most readers at a time.
     pub(crate) const MAX_READERS: u32 = Self::WRITER.0 - 1;
 
-    /// With one more reader, unless there is something else than readers, or they are too many.
+    /// Returns the word with one more reader, unless a bit is set or there are too many readers.
     #[inline]
     pub(crate) const fn with_reader(self) -> Option<Self> {
         // The three bits lie above the count, so one comparison tells all.
@@ -36,16 +36,16 @@ impl Word {
         }
     }
 
-    /// What one reader adds to the bits.
+    /// The bits that one reader adds.
     pub(crate) const READER: u32 = 1;
 
-    /// The word of these bits.
+    /// Makes the word of these bits.
     #[inline]
     pub(crate) const fn of(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits, as an atomic keeps them.
+    /// Returns the bits, as an atomic keeps them.
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
         self.0
@@ -79,7 +79,7 @@ mod tests {
             prop_assert_eq!(Word::of(Word::of(bits).bits()), Word::of(bits));
         }
 
-        /// A reader comes to readers only, and counts one.
+        /// A reader joins readers only, and counts one.
         #[test]
         fn a_reader_is_one_more(readers in 0..Word::MAX_READERS) {
             let more = Word::of(readers).with_reader().unwrap();

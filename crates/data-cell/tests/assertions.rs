@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: which are Send, Sync or Copy, and how large they are.
+//! Promises of the types to the compiler: which are Send, Sync or Copy, and how large they are.
 
 use std::cell::Cell;
 use std::error::Error;

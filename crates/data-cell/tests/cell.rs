@@ -6,7 +6,7 @@ use std::thread;
 
 use filch_data_cell::{DataCell, LockError};
 
-/// What a closure answers that panics: nothing.
+/// Returns whether the closure panics.
 fn panics<R>(closure: impl FnOnce() -> R) -> bool {
     catch_unwind(AssertUnwindSafe(closure)).is_err()
 }
@@ -91,7 +91,7 @@ fn it_says_what_it_is() {
     .unwrap();
 }
 
-/// Two words that are always equal, and many threads. The models say more of fewer.
+/// Two words that are always equal, and many threads. The models check more with fewer.
 #[test]
 fn nobody_sees_half_a_change() {
     const TIMES: u64 = 20_000;

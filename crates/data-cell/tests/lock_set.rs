@@ -1,4 +1,4 @@
-//! Sets of cells: what makes one, what it locks, and what it gives back.
+//! Sets of cells: making, locking and unlocking them.
 
 use std::sync::Arc;
 use std::thread;
@@ -23,7 +23,7 @@ fn set_of(cells: &Cells, wanted: &[(usize, Access)]) -> Result<LockSet, LockSetE
     LockSet::new(wanted.map(|&(cell, access)| (cells[cell].clone() as _, access)))
 }
 
-/// How each cell refuses a reader and a writer.
+/// Returns the error that a reader and a writer of each cell get.
 fn refusals(cells: &Cells) -> Vec<[Option<LockError>; 2]> {
     let each = cells.iter();
     each.map(|cell| [cell.try_read(|_| ()).err(), cell.try_write(|_| ()).err()])
@@ -207,7 +207,7 @@ fn what_they_say() {
     }
 }
 
-/// A type of another crate's, without a value.
+/// A type of another crate, without a value.
 struct Gate(DataLock);
 
 // SAFETY: the lock is a field.
@@ -228,9 +228,9 @@ fn a_lock_without_a_value() {
     assert_eq!(gate.lock().try_lock(Read), Ok(()));
 }
 
-/// Philosophers: each of four threads moves one from its left cell to its right one, until it has
-/// done so as often as it should. The sum is what it was. Nobody sleeps, so this also ends only if
-/// the sets let each other go on.
+/// Philosophers: each of four threads moves one from its left cell to its right one, a fixed number
+/// of times. The sum stays the same. Nobody sleeps, so the test ends only if the sets let each
+/// other go on.
 #[test]
 fn what_moves_between_cells_is_not_lost() {
     const TIMES: usize = 2_000;

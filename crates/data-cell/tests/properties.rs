@@ -50,11 +50,11 @@ impl Cell {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Locks a set but for the positions in the mask.
+    /// Locks a set except for the positions in the mask.
     Lock(usize, u32),
-    /// Unlocks the set that was locked so many times ago.
+    /// Unlocks the set with this place among those that are locked.
     Unlock(usize),
-    /// Poisons instead.
+    /// Poisons that set instead.
     Poison(usize),
     Clear(usize),
     End(usize),
@@ -81,7 +81,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..60)
 }
 
-/// The first conflict of a set, as the model finds it.
+/// Returns the first conflict of a set, by the model.
 fn conflict(wanted: &[(usize, Access)]) -> Option<(usize, usize)> {
     (0..wanted.len()).find_map(|second| {
         let same = |first: &usize| wanted[*first].0 == wanted[second].0;
@@ -91,7 +91,7 @@ fn conflict(wanted: &[(usize, Access)]) -> Option<(usize, usize)> {
     })
 }
 
-/// What a set wants of each cell that it is not to skip.
+/// Returns the access that a set wants to each cell, without those that it skips.
 fn needs(wanted: &[(usize, Access)], skip: Mask) -> BTreeMap<usize, Access> {
     let mut needs: BTreeMap<_, _> = wanted.iter().copied().collect();
     for (position, (cell, _)) in wanted.iter().enumerate() {

@@ -20,7 +20,6 @@ const EXEMPT: &[&str] = &[
     "crates/actors",
     "crates/blocking",
     "crates/build-scheduler",
-    "crates/data-cell",
     "crates/deque",
     "crates/engine",
     "crates/event-queue",
