@@ -12,8 +12,8 @@ use filch_timers::{FakeClock, Timers};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Calls `attempt` until it succeeds, and pauses twice as long after each failure. Returns how
-/// often it was called.
+/// Calls `attempt` until it succeeds, and pauses twice as long after each failure. Returns the
+/// number of calls.
 fn with_backoff(timers: &Timers, mut attempt: impl FnMut() -> bool) -> u32 {
     let mut pause = FIRST_PAUSE;
     let mut attempts = 1;

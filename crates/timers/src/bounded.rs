@@ -1,4 +1,4 @@
-//! A value with a deadline: the first thread that takes it has it.
+//! A value with a deadline: the first to take it gets it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use filch_promise::Rival;
 
 use crate::guard::TimerGuard;
 
-/// A value that its deadline takes away; from [`Timers::bound`](crate::Timers::bound).
+/// A value until its deadline; from [`Timers::bound`](crate::Timers::bound).
 ///
 /// The deadline races with [`take`](Self::take): one of the two gets the value. Dropping this drops
 /// the value, if it is still there, and cancels the timer.
@@ -17,7 +17,7 @@ pub struct Bounded<T> {
     limit: TimerGuard,
 }
 
-/// The deadline's side of it.
+/// The deadline's end of the value.
 pub(crate) struct Limit<T>(Option<Rival<T>>);
 
 impl<T> Limit<T> {
@@ -33,7 +33,7 @@ impl<T> Limit<T> {
 }
 
 impl<T> Drop for Limit<T> {
-    /// Without a timer nothing keeps the deadline: the value goes with it.
+    /// Drops the value too: without a timer nothing would keep the deadline.
     fn drop(&mut self) {
         drop(self.0.take().and_then(Rival::take));
     }
@@ -47,7 +47,7 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// The value; `None` if the deadline came first, or the timers were shut down. Wait-free.
+    /// Takes the value; `None` if the deadline came first, or the timers were shut down. Wait-free.
     pub fn take(mut self) -> Option<T> {
         self.value.take().and_then(Rival::take)
     }

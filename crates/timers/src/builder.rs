@@ -1,4 +1,4 @@
-//! What timers may be told before they start.
+//! The configuration of timers before they start.
 
 use std::{fmt, io};
 
@@ -22,7 +22,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Timers on the system's clock.
+    /// Configures timers on the system's clock.
     pub fn new() -> Self {
         Self {
             clock: Box::new(SystemClock),
@@ -30,18 +30,17 @@ impl Builder {
         }
     }
 
-    /// The clock, if not the system's.
+    /// Sets the clock, if not the system's.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Box::new(clock);
         self
     }
 
-    /// For a library that has threads too: a [shutdown](Timers::shutdown) does not wait for the
-    /// timers' thread where `here` says `true`.
+    /// Sets where a [shutdown](Timers::shutdown) must not wait for the timers' thread: on threads
+    /// on which `here` returns `true`. For a library that has threads too.
     ///
-    /// What a timer fires may drop whatever it owns, and so come to wait for the threads of that
-    /// library. If one of these were waiting for the timers' thread meanwhile, both would wait for
-    /// ever.
+    /// A call of a timer may drop any value, and so come to wait for the threads of that library.
+    /// If one of these waited for the timers' thread meanwhile, both would wait for ever.
     pub fn detach_if(mut self, here: fn() -> bool) -> Self {
         self.detach_here = here;
         self

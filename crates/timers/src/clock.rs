@@ -1,32 +1,32 @@
-//! Where timers get the time from, and how a clock that is moved by hand fires them.
+//! The source of the time, and the alarm by which a clock moved by hand fires timers.
 
 use std::fmt;
 use std::sync::Weak;
 use std::time::Instant;
 
-/// Where [`Timers`](crate::Timers) get the time from.
+/// The source of the time of [`Timers`](crate::Timers).
 ///
 /// Its methods must not call the timers.
 pub trait Clock: Send + Sync + 'static {
-    /// What time it is; never earlier than it said before.
+    /// Returns the time; never earlier than before.
     fn now(&self) -> Instant;
 
-    /// Called once, when timers are built on this clock: says what moves it.
+    /// Called once, when timers are built on this clock. Returns how the clock moves.
     fn attach(&self, alarm: Alarm) -> Ticks;
 
-    /// Called after a timer has been registered, on the thread that did it, and under no lock: for
-    /// a clock whose mover waits for that, as [`FakeClock::block_until`](crate::FakeClock) does.
-    /// Without that, nothing is to be done.
+    /// Called after a timer was registered, by the registering thread, under no lock: for a clock
+    /// whose mover waits for that, as [`FakeClock::block_until`](crate::FakeClock) does. Other
+    /// clocks need not implement it.
     fn registered(&self) {}
 }
 
-/// What moves a clock.
+/// The mover of a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticks {
-    /// It moves by itself, in step with [`Instant::now`]. The timers sleep on a thread that they
-    /// make, which fires them.
+    /// The clock moves by itself, in step with [`Instant::now`]. The timers start a thread, which
+    /// sleeps and fires them.
     ByItself,
-    /// Somebody moves it, and then [rings](Alarm::ring) the alarm: timers fire on that thread.
+    /// Its user moves it, and then [rings](Alarm::ring) the alarm: timers fire on that thread.
     ByHand,
 }
 
@@ -44,13 +44,13 @@ impl Clock for SystemClock {
     }
 }
 
-/// What a clock that is moved by hand rings. It does not keep the timers alive.
+/// The alarm that a clock moved by hand rings. It does not keep the timers alive.
 #[derive(Clone)]
 pub struct Alarm {
     timers: Weak<dyn Ring>,
 }
 
-/// The timers, as a clock sees them.
+/// The timers, as seen by a clock.
 pub(crate) trait Ring: Send + Sync {
     /// See [`Alarm::ring`].
     fn ring(&self);
@@ -65,21 +65,21 @@ impl Alarm {
         Self { timers }
     }
 
-    /// Fires all timers that are due now, here, in order. Blocking, for as long as these take.
+    /// Fires all due timers on this thread, in order. Blocks until their calls have returned.
     ///
-    /// A panic of what fires is contained.
+    /// Contains panics of these calls.
     pub fn ring(&self) {
         if let Some(timers) = self.timers.upgrade() {
             timers.ring();
         }
     }
 
-    /// When the first timer is due.
+    /// Returns the deadline of the first timer.
     pub fn next(&self) -> Option<Instant> {
         self.timers.upgrade()?.next()
     }
 
-    /// How many timers are pending.
+    /// Returns the number of pending timers.
     pub fn pending(&self) -> usize {
         self.timers.upgrade().map_or(0, |timers| timers.pending())
     }

@@ -40,21 +40,21 @@ pub struct FakeClock {
 struct Shared {
     start: Instant,
     face: Mutex<Face>,
-    /// A timer has been registered.
+    /// Notified when a timer has been registered.
     registered: Condvar,
-    /// Held by the thread that moves the clock: one move after another.
+    /// Held by the thread that moves the clock: one move at a time.
     moving: Mutex<()>,
 }
 
 struct Face {
     elapsed: Duration,
     alarms: Vec<Alarm>,
-    /// How many timers have been registered in all.
+    /// The number of timers ever registered.
     registrations: u64,
 }
 
 impl FakeClock {
-    /// A clock that nobody has moved yet.
+    /// Makes a clock that nobody has moved yet.
     pub fn new() -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -70,20 +70,20 @@ impl FakeClock {
         }
     }
 
-    /// How far it has been moved in all.
+    /// Returns how far the clock has been moved in all.
     pub fn elapsed(&self) -> Duration {
         self.face().elapsed
     }
 
-    /// Moves the clock on. What is due by then has fired when this returns, on the calling thread:
-    /// earlier deadlines first, those of one deadline in the order in which they were registered,
-    /// each with the clock at its deadline.
+    /// Moves the clock on, and fires on the calling thread all timers that are due by then: earlier
+    /// deadlines first, those of one deadline in the order of registration, each with the clock at
+    /// its deadline.
     ///
-    /// Blocking while another thread advances it. Not to be called by what a timer fires: that
-    /// would wait for itself.
+    /// Blocks while another thread advances it. A timer's call must not call this: it would wait
+    /// for itself.
     ///
     /// # Panics
-    /// If the clock passes what a [`Duration`] or an [`Instant`] can say.
+    /// If the clock exceeds the range of [`Duration`] or [`Instant`].
     pub fn advance(&self, by: Duration) {
         let _moving = lock(&self.shared.moving);
         let target = self.elapsed() + by;
@@ -102,11 +102,11 @@ impl FakeClock {
         }
     }
 
-    /// Waits until at least `count` timers are pending, those of all [`Timers`](crate::Timers) on
-    /// this clock together. What their threads did before they set them happens before this
+    /// Waits until at least `count` timers are pending, of all [`Timers`](crate::Timers) on this
+    /// clock together. Everything that their threads did before they set them happens before this
     /// returns.
     ///
-    /// Blocking, and for ever if nothing sets them.
+    /// Blocks for ever if no thread sets them.
     pub fn block_until(&self, count: usize) {
         loop {
             // Before the look: a timer that is set after it changes this.
@@ -123,19 +123,19 @@ impl FakeClock {
         }
     }
 
-    /// When the first timer is due, as told by this clock.
+    /// Returns the deadline of the first timer, by this clock.
     fn next(&self) -> Option<Duration> {
         let next = self.alarms().iter().filter_map(Alarm::next).min()?;
         Some(next.saturating_duration_since(self.shared.start))
     }
 
-    /// Never back: a deadline may have passed before its timer was registered.
+    /// Moves the clock, never back: a deadline may have passed before its timer was registered.
     fn show(&self, elapsed: Duration) {
         let mut face = self.face();
         face.elapsed = face.elapsed.max(elapsed);
     }
 
-    /// Copies, to be used without the lock: what they reach reads the clock.
+    /// Returns copies, for use without the lock: the timers read the clock.
     fn alarms(&self) -> Vec<Alarm> {
         self.face().alarms.clone()
     }

@@ -24,7 +24,7 @@ impl TimerGuard {
         }
     }
 
-    /// Leaves the timer to itself, and names it.
+    /// Lets the timer go on without the guard, and returns its key.
     pub fn disarm(mut self) -> TimerKey {
         self.armed = false;
         self.key

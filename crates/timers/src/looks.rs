@@ -1,23 +1,23 @@
-//! When the thread that fires timers has to be woken.
+//! The times at which the thread that fires timers looks at them.
 
 use std::time::Instant;
 
-/// When the thread looks at what is pending, if nobody wakes it.
+/// The time at which the thread looks at the pending timers, if no other thread wakes it.
 ///
-/// That may be earlier than it need, after a timer was cancelled. So a limit that is set and
-/// cancelled again and again, as that of a call is, wakes nobody.
+/// That may be too early after a timer was cancelled. So a limit that is set and cancelled again
+/// and again, like that of a call, wakes nobody.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Looks {
-    /// Before it sleeps; or there is no such thread.
+    /// Before its next sleep; or there is no such thread.
     #[default]
     Soon,
     At(Instant),
-    /// It sleeps, and nothing was pending.
+    /// Never: it sleeps, and nothing was pending.
     Never,
 }
 
 impl Looks {
-    /// Whether the thread is to be woken for a timer with that deadline. Then it knows.
+    /// Returns whether to wake the thread for that deadline, and notes it if so.
     pub(super) fn wakes_for(&mut self, deadline: Instant) -> bool {
         let wakes = match *self {
             Self::Soon => false,

@@ -1,4 +1,4 @@
-//! What is pending, in the order in which it is due: a value under the service's lock, without a
+//! The pending timers, in the order of their deadlines: a value under the service's lock, without a
 //! thread and without a clock.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,42 +14,42 @@ use crate::looks::Looks;
 pub struct TimerKey(u64);
 
 impl TimerKey {
-    /// No timer's key: their numbers count from 0.
+    /// The key of no timer: their numbers count from 0.
     pub(crate) const NONE: Self = Self(u64::MAX);
 }
 
-/// What happens when a timer fires.
+/// The action of a timer that fires.
 pub(super) enum Action {
-    /// This, once.
+    /// Makes this call, once.
     Once(Box<dyn FnOnce() + Send>),
-    /// This, each time that the period has passed, until it says `false`.
+    /// Makes this call after each period, until it returns `false`.
     Every(Duration, Box<dyn FnMut() -> bool + Send>),
-    /// This, once, if it is still wanted.
+    /// Makes this call, once, if it is still wanted.
     While(Box<dyn While>),
-    /// A sleep is over.
+    /// Wakes a sleeper.
     Wake(Waker),
 }
 
-/// A call that may come to be wanted no more.
+/// A call that may become unwanted.
 pub(super) trait While: Send {
     fn is_wanted(&self) -> bool;
 
     fn call(self: Box<Self>);
 }
 
-/// For whom timers are set: a number that means something to the caller, or [`Owner::NONE`].
+/// The owner of timers: a number with a meaning to the caller, or [`Owner::NONE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner(pub(super) usize);
 
 impl Owner {
-    /// All that these timers serve.
+    /// No owner in particular: every owner that these timers serve.
     pub(super) const NONE: Self = Self(0);
 }
 
 pub(super) struct Pending {
     deadline: Instant,
     owner: Owner,
-    /// Taken out while an interval fires.
+    /// `None` while an interval fires.
     action: Option<Action>,
 }
 
@@ -62,30 +62,30 @@ pub(super) struct Due {
 
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Ascending by deadline, then by number: of one deadline, what was registered first.
+    /// Ascending by deadline, then by number: timers of one deadline in the order of registration.
     order: BTreeSet<(Instant, u64)>,
-    /// No hash map: that would keep the memory of the most timers that there ever were, and move
-    /// all of them under the lock when it grows.
+    /// Not a hash map, which would keep the memory of the most timers ever, and move all of them
+    /// under the lock when it grows.
     timers: BTreeMap<u64, Pending>,
-    /// The number of the timer that was looked at last, to see whether it is still wanted.
+    /// The number of the timer that was last checked for being wanted.
     looked_at: Option<u64>,
     closed: bool,
-    /// All for whom timers have been set.
+    /// Every owner for which a timer was set.
     served: Vec<Owner>,
-    /// For whom the calls were set that are being made just now.
+    /// The owners of the calls that run now.
     firing: Vec<Owner>,
-    /// When the thread looks next.
+    /// The time of the thread's next look.
     pub(super) looks: Looks,
-    /// How many threads wait for more timers.
+    /// The number of threads that wait for more timers.
     pub(super) watchers: usize,
-    /// Since when the thread that fires timers has been in a call, if it is in one.
+    /// The start of the call in which the firing thread is, if any.
     pub(super) in_call_since: Option<Instant>,
-    /// That thread fires nothing any more.
+    /// Set when that thread fires no more.
     pub(super) left: bool,
 }
 
 impl Queue {
-    /// Puts a timer in and returns its key, which no other timer in the program has.
+    /// Adds a timer and returns its key, which no other timer in the program has.
     ///
     /// # Errors
     /// The action, if the queue is closed.
@@ -115,8 +115,8 @@ impl Queue {
         Ok(TimerKey(number))
     }
 
-    /// Takes the first timer that is due by `now`. An interval keeps its place among the pending
-    /// until [`again`](Self::again). A call stays known until it [has fired](Self::fired).
+    /// Takes the first timer that is due by `now`. An interval stays among the pending timers until
+    /// [`again`](Self::again). The owner of a call stays known until it [has fired](Self::fired).
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Due> {
         let &(deadline, number) = self.order.first()?;
         if deadline > now {
@@ -136,16 +136,16 @@ impl Queue {
         })
     }
 
-    /// What was due for that owner has been done.
+    /// Notes the end of a call for that owner.
     pub(super) fn fired(&mut self, owner: Owner) {
         if let Some(at) = self.firing.iter().position(|&one| one == owner) {
             self.firing.swap_remove(at);
         }
     }
 
-    /// What may still wake that owner, or call one of its `wakers`: how many timers, and the first
-    /// deadline; none if it is being kept just now. A call that was set for nobody counts for all
-    /// that have been served here.
+    /// Returns the number of timers that may still call something of that owner, or wake a waker of
+    /// its, and their first deadline; `None` while such a call runs. A call without an owner counts
+    /// for every owner that was served here.
     pub(super) fn pending_for(
         &self,
         owner: Owner,
@@ -169,8 +169,8 @@ impl Queue {
         (count, if firing > 0 { None } else { next })
     }
 
-    /// After an interval has fired: its next turn is a whole number of periods after the one
-    /// before, and after `now`.
+    /// Sets an interval's next turn after it has fired: a whole number of periods after the last
+    /// one, and after `now`.
     ///
     /// # Errors
     /// The action, if the timer was cancelled meanwhile.
@@ -197,19 +197,18 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes a timer out. The caller drops it without the lock: its destructor is user code.
+    /// Removes a timer. The caller drops it without the lock: its destructor is user code.
     pub(super) fn cancel(&mut self, key: TimerKey) -> Option<Pending> {
         let pending = self.timers.remove(&key.0)?;
         self.order.remove(&(pending.deadline, key.0));
         Some(pending)
     }
 
-    /// Takes out the next timer, if it is wanted no more. Each call looks behind where the one
-    /// before has looked, and around.
+    /// Removes the timer after the one that the last call checked, if it is no longer wanted.
+    /// Behind the last timer it starts again at the first.
     ///
-    /// With two calls for each timer that comes in, a round takes as many timers as there were. So
-    /// there are never many more that nobody wants than others; and no call takes longer when there
-    /// are many.
+    /// At two calls for each new timer, a round takes as many new timers as there were. So unwanted
+    /// timers never outnumber the others by much, and no call takes longer when there are many.
     pub(super) fn sweep(&mut self) -> Option<Pending> {
         let behind = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
         let next = self.timers.range((behind, Bound::Unbounded)).next();
@@ -222,8 +221,8 @@ impl Queue {
         }
     }
 
-    /// While the sleep is pending, makes `waker` the one that it wakes. The one before comes back,
-    /// to be dropped without the lock.
+    /// Makes `waker` the one that a pending sleep wakes. Returns the old one, to be dropped without
+    /// the lock.
     ///
     /// # Errors
     /// The waker, if the sleep is over.
@@ -238,7 +237,7 @@ impl Queue {
         }
     }
 
-    /// Takes everything out, and lets nothing in from now on.
+    /// Removes all timers, and refuses new ones from now on.
     pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
         self.closed = true;
         self.order.clear();
@@ -259,7 +258,7 @@ impl Queue {
 }
 
 impl Pending {
-    /// Ends a timer that will never fire. A sleeper is woken, to see that.
+    /// Ends a timer that will never fire. A sleeper is woken, and sees that.
     pub(super) fn give_up(self) {
         if let Some(Action::Wake(waker)) = self.action {
             waker.wake();
@@ -267,7 +266,7 @@ impl Pending {
     }
 }
 
-/// That long from `now`. What the clock cannot express is thirty years away.
+/// Returns `now + delay`; thirty years from `now` if the clock cannot express that.
 pub fn after(now: Instant, delay: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
     now.checked_add(delay).unwrap_or_else(|| now + FAR)

@@ -1,4 +1,4 @@
-//! The queue under its lock, the thread that sleeps until the first deadline, and the end of both.
+//! The queue under its lock, the thread that sleeps until the first deadline, and their shutdown.
 
 use std::cell::Cell;
 use std::io;
@@ -18,29 +18,27 @@ filch_sync::thread_local! {
     static FIRES: Cell<bool> = Cell::new(false)
 }
 
-/// Whether the calling thread is one that fires timers on the system's clock, or another one that
+/// Returns whether the calling thread fires timers, of the system's clock or of another one that
 /// [moves by itself](Ticks::ByItself).
 ///
-/// What it calls may drop whatever it owns. A destructor that waits for threads asks here first:
+/// A timer's call may drop any value. A destructor that waits for threads must ask here first:
 /// those threads may be waiting for this one.
 pub fn is_timer_thread() -> bool {
     FIRES.with(Cell::get)
 }
 
-/// All timers of the program. Under a lock of the system, also where a model is checked: nothing is
-/// waited for under it.
+/// All timers of the program. The lock is the system's even in a model: nobody waits under it.
 static SERVICES: SystemMutex<Vec<Weak<Shared>>> = SystemMutex::new(Vec::new());
 
 fn services() -> SystemGuard<'static, Vec<Weak<Shared>>> {
     SERVICES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many timers, of all that there are in the program, may still call what was set for that
-/// `owner`, or one of the wakers for which `is_its` says so; and how long it is until the first is
-/// due, by its own clock.
+/// Returns the number of timers in the program that may still make a call set for `owner`, or wake
+/// a waker for which `is_its` returns true; and the time until the first is due, by its own clock.
 ///
-/// A call that was set for no owner counts for each owner that its timers have served. A look at
-/// each pending timer, under the lock of its timers.
+/// A call without an owner counts for each owner that its timers have served. It looks at every
+/// pending timer, under the lock of its timers.
 pub fn pending_for(owner: usize, is_its: &dyn Fn(&Waker) -> bool) -> (usize, Duration) {
     let services: Vec<_> = services().iter().filter_map(Weak::upgrade).collect();
     let mut total = (0, Duration::MAX);
@@ -55,22 +53,22 @@ pub fn pending_for(owner: usize, is_its: &dyn Fn(&Waker) -> bool) -> (usize, Dur
     total
 }
 
-/// What all clones of one `Timers` share, and the last one takes with it.
+/// The state that all clones of one `Timers` share; the last one drops it.
 pub(super) struct Service {
     shared: Arc<Shared>,
-    /// `None` on a clock that is moved by hand, and when it has been joined.
+    /// `None` on a clock moved by hand, and after the join.
     thread: Mutex<Option<filch_sync::thread::JoinHandle<()>>>,
-    /// Where the end does not wait for the thread: see `Builder::detach_if`.
+    /// Returns true where a shutdown does not wait for the thread: see `Builder::detach_if`.
     detach_here: fn() -> bool,
 }
 
-/// What the thread needs.
+/// The state that the thread needs.
 struct Shared {
     clock: Box<dyn Clock>,
     queue: Mutex<Queue>,
     /// The thread sleeps here until the first deadline.
     changed: Condvar,
-    /// `block_until` waits here.
+    /// Callers of `block_until` wait here.
     registered: Condvar,
     /// Threads that wait for the thread's end with a deadline sleep here.
     left: Condvar,
@@ -116,7 +114,7 @@ impl Service {
         self.shared.pending()
     }
 
-    /// Puts a timer in.
+    /// Adds a timer.
     ///
     /// # Errors
     /// The action, after the shutdown.
@@ -149,7 +147,7 @@ impl Service {
         Ok(key)
     }
 
-    /// Takes a timer out. Whether it was pending.
+    /// Removes a timer. Returns whether it was pending.
     pub(super) fn cancel(&self, key: TimerKey) -> bool {
         let cancelled = self.shared.lock().cancel(key);
         // Without the lock: what follows is the user's destructor.
@@ -158,7 +156,7 @@ impl Service {
         pending
     }
 
-    /// While the timer is pending, makes `waker` the one that it wakes. Whether it is.
+    /// Makes `waker` the one that a pending timer wakes. Returns whether the timer is pending.
     pub(super) fn rewake(&self, key: TimerKey, waker: Waker) -> bool {
         let outcome = self.shared.lock().rewake(key, waker);
         let pending = outcome.is_ok();
@@ -199,13 +197,13 @@ impl Service {
         }
     }
 
-    /// The thread, unless there is none, or it has been joined.
+    /// Returns the thread, if there is one and it was not joined.
     fn thread(&self) -> Option<TimerThread> {
         let started = lock(&self.thread).is_some();
         started.then(|| TimerThread::new(self.shared.clone()))
     }
 
-    /// Ends all that is pending, and lets the thread leave.
+    /// Ends all pending timers, and makes the thread exit.
     fn close(&self) {
         let pending = self.shared.lock().close();
         self.shared.changed.notify_one();
@@ -218,7 +216,7 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// Waits for nothing: what fires may never return.
+    /// Does not wait for the thread: its call may never return.
     fn drop(&mut self) {
         self.close();
         if let Some(thread) = self.thread() {
@@ -232,7 +230,7 @@ impl Shared {
         lock(&self.queue)
     }
 
-    /// The thread's life.
+    /// Runs the thread.
     fn run(&self) {
         FIRES.with(|fires| fires.set(true));
         let mut queue = self.lock();

@@ -1,4 +1,4 @@
-//! A future that is ready when its time has come.
+//! A future that is ready at its deadline.
 
 use std::error::Error;
 use std::fmt;
@@ -11,12 +11,11 @@ use std::time::Instant;
 use crate::queue::{Action, Owner, TimerKey};
 use crate::service::Service;
 
-/// A future that is ready when its deadline has come; from
-/// [`Timers::sleep`](crate::Timers::sleep). It says [`TimersClosed`] if the timers are shut down
-/// before. Dropping it cancels the timer.
+/// A future that is ready at its deadline; from [`Timers::sleep`](crate::Timers::sleep). It returns
+/// [`TimersClosed`] if the timers are shut down before. Dropping it cancels the timer.
 ///
-/// Polling takes the timers' lock. What the thread that fires it did before happens before the poll
-/// that is ready.
+/// Polling takes the timers' lock. Everything that the firing thread did before happens before the
+/// poll that is ready.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     service: Arc<Service>,
@@ -33,7 +32,7 @@ impl Sleep {
         }
     }
 
-    /// When it is over.
+    /// Returns the deadline.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }

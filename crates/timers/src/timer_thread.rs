@@ -1,4 +1,4 @@
-//! The thread that fires timers, as the others see it: whether it has left, or what keeps it.
+//! The thread that fires timers, as others see it: whether it has exited, or which call keeps it.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use filch_sync::panic::drop_contained;
 
-/// What a debugger calls it.
+/// The thread's name, as a debugger shows it.
 pub(crate) const NAME: &str = "filch-timers";
 
-/// Has the system wake the calling thread at its time. Linux lets a thread sleep for up to 50 µs
-/// more, its *timer slack*, so that it can wake several at once. Where this is not allowed, timers
-/// are as late as other programs'.
+/// Makes the system wake the calling thread at its time. Linux lets a thread sleep for up to 50 µs
+/// more, its *timer slack*, to wake several at once. Where this is refused, timers are as late as
+/// other programs'.
 pub(crate) fn be_punctual() {
     #[cfg(target_os = "linux")]
     if let Ok(link) = std::fs::read_link("/proc/thread-self")
@@ -25,10 +25,10 @@ pub(crate) fn be_punctual() {
     }
 }
 
-/// The thread of timers that were shut down or dropped. It leaves when what it fires returns.
+/// The thread of timers that were shut down or dropped. It exits when its call returns.
 pub struct TimerThread(Arc<dyn Leaves>);
 
-/// What such a thread shares with its timers.
+/// The state that such a thread shares with its timers.
 pub(crate) trait Leaves: Send + Sync {
     /// See [`TimerThread::wait`].
     fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer>;
@@ -39,11 +39,11 @@ impl TimerThread {
         Self(shared)
     }
 
-    /// Waits until it fires nothing any more, or the `deadline` has come, if there is one.
-    /// Blocking. What it called happens before the return of `Ok`.
+    /// Waits until the thread fires no more, or until the `deadline`, if there is one. Blocking.
+    /// Everything that it called happens before the return of `Ok`.
     ///
     /// # Errors
-    /// What has not returned by then.
+    /// The call that has not returned by then.
     pub fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
         self.0.wait(deadline)
     }
@@ -61,7 +61,7 @@ impl fmt::Debug for TimerThread {
 pub struct RunningTimer {
     /// The name of its thread, as a debugger shows it.
     pub thread: &'static str,
-    /// For how long it has run.
+    /// The time that it has run.
     pub elapsed: Duration,
 }
 
@@ -84,12 +84,12 @@ impl fmt::Display for RunningTimer {
 impl Error for RunningTimer {}
 
 filch_sync::thread_local! {
-    /// While the thread is in [`drop_with_timers`].
+    /// Set while this thread is in [`drop_with_timers`].
     static LEFT: RefCell<Option<Vec<TimerThread>>> = RefCell::new(None)
 }
 
-/// Drops `value`, which may own timers, and contains a panic in there. Returns the threads of the
-/// timers that went with it: nothing has waited for them.
+/// Drops `value`, which may own timers, and contains a panic in its drop. Returns the threads of
+/// the timers dropped with it: nobody has waited for them.
 pub fn drop_with_timers<T>(value: T) -> Vec<TimerThread> {
     let outer = LEFT.with(|left| left.replace(Some(Vec::new())));
     drop_contained(value);
@@ -97,7 +97,7 @@ pub fn drop_with_timers<T>(value: T) -> Vec<TimerThread> {
     left.unwrap_or_default()
 }
 
-/// The last owner of the thread's timers goes, on the calling thread.
+/// Notes the thread of timers whose last owner this thread drops.
 pub(crate) fn leave(thread: TimerThread) {
     LEFT.with(|left| {
         if let Some(left) = &mut *left.borrow_mut() {

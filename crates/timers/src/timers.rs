@@ -1,4 +1,4 @@
-//! What users call: setting timers, cancelling them, and the end.
+//! The calls of users: setting timers, cancelling them, and the shutdown.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::service::Service;
 use crate::sleep::Sleep;
 use crate::timer_thread::RunningTimer;
 
-/// Sets timers. Clones share the timers and their thread; when the last one is dropped, with the
-/// last [`Sleep`] and the last [`TimerGuard`], that is a [`shutdown`](Self::shutdown) that does not
-/// wait: what fires just then goes on, and the thread leaves when it returns.
+/// Sets timers. Clones share the timers and their thread. Dropping the last one, with the last
+/// [`Sleep`] and the last [`TimerGuard`], is a [`shutdown`](Self::shutdown) that does not wait: a
+/// running call goes on, and the thread exits when it returns.
 ///
 /// Setting a timer happens before it fires.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Timers on the system's clock, with their thread.
+    /// Makes timers on the system's clock, with their thread.
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -36,8 +36,8 @@ impl Timers {
         Self::with_clock(SystemClock)
     }
 
-    /// Timers on another clock, with a thread if that one ticks
-    /// [by itself](crate::Ticks::ByItself).
+    /// Makes timers on another clock, with a thread if that clock ticks [by
+    /// itself](crate::Ticks::ByItself).
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -53,8 +53,8 @@ impl Timers {
         }
     }
 
-    /// The same timers; what is set through the result is set for `owner`, a number that is not 0.
-    /// See [`pending_for`](crate::pending_for).
+    /// Returns the same timers for one owner, a number that is not 0: timers set through the result
+    /// are that owner's. See [`pending_for`](crate::pending_for).
     #[doc(hidden)] // for the schedulers, which tell what may still wake their processes
     #[must_use]
     pub fn on_behalf_of(&self, owner: usize) -> Self {
@@ -64,44 +64,44 @@ impl Timers {
         }
     }
 
-    /// What time it is.
+    /// Returns the clock's time.
     pub fn now(&self) -> Instant {
         self.service.now()
     }
 
-    /// That long from now. What the clock cannot express is thirty years away.
+    /// Returns the time `delay` from now; thirty years from now if the clock cannot express that.
     pub fn after(&self, delay: Duration) -> Instant {
         after(self.now(), delay)
     }
 
-    /// How many timers are pending. Blocking, for the timers' lock.
+    /// Returns the number of pending timers. Takes the timers' lock.
     pub fn pending(&self) -> usize {
         self.service.pending()
     }
 
-    /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short.
-    /// If the deadline has passed: at once, on that thread; on a clock that is moved by hand, when
-    /// that happens next. After the [shutdown](Self::shutdown) it is dropped instead.
+    /// Makes `call` at the `deadline`, on the thread that fires timers; it should be short. If the
+    /// deadline has passed: at once, on that thread; on a clock moved by hand, at its next move.
+    /// After the [shutdown](Self::shutdown) it is dropped instead.
     ///
-    /// A panic in it is contained, and its message lost. It may drop whatever it owns, the timers
-    /// too. Blocking, for the timers' lock: O(log n).
+    /// A panic in it is contained, and its message lost. It may drop any value, the timers too.
+    /// Takes the timers' lock: O(log n).
     pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.register_or_drop(deadline, Action::Once(Box::new(call)))
     }
 
-    /// [`call_at`](Self::call_at), that long from now.
+    /// As [`call_at`](Self::call_at), `delay` from now.
     pub fn call_after(&self, delay: Duration, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.call_at(self.after(delay), call)
     }
 
-    /// Calls `call` with `value` when the `deadline` has come, as [`call_at`](Self::call_at), while
-    /// that `is_wanted`. A timer that is wanted no more is cancelled some time: each call of this
-    /// looks at two of those that are pending, in turn, so that the unwanted ones are never many
-    /// more than the others.
+    /// Calls `call` with `value` at the `deadline`, as [`call_at`](Self::call_at), if `is_wanted`
+    /// is still true. An unwanted timer is cancelled at some later time: each call of this checks
+    /// two of the pending timers, in turn, so that unwanted ones never outnumber the others by
+    /// much.
     ///
-    /// `is_wanted` is asked under the timers' lock: it is to be quick, and to leave the timers
-    /// alone. A panic in it says that the call is wanted. What the cancelled timers own is dropped
-    /// on the thread that calls this.
+    /// `is_wanted` is called under the timers' lock: it must be quick, and leave the timers alone.
+    /// If it panics, the call is wanted. The values of cancelled timers are dropped on the thread
+    /// that calls this.
     pub fn call_at_while<T: Send + 'static>(
         &self,
         deadline: Instant,
@@ -117,12 +117,12 @@ impl Timers {
         self.register_or_drop(deadline, Action::While(Box::new(call)))
     }
 
-    /// Calls `call` each `period`, for the first time after one period, until it says `false`,
-    /// panics, or the timer is cancelled. Turns that the machine slept through are left out.
-    /// Otherwise as [`call_at`](Self::call_at).
+    /// Makes `call` after each `period` until it returns `false`, panics, or the timer is
+    /// cancelled. Turns that the machine slept through are left out. Otherwise as
+    /// [`call_at`](Self::call_at).
     ///
     /// # Errors
-    /// [`ZeroPeriod`], if that is what the period is.
+    /// [`ZeroPeriod`], if the period is zero.
     pub fn call_every(
         &self,
         period: Duration,
@@ -135,28 +135,28 @@ impl Timers {
         Ok(self.register_or_drop(first, Action::Every(period, Box::new(call))))
     }
 
-    /// A future that is ready that long from now.
+    /// Returns a future that is ready `delay` from now.
     pub fn sleep(&self, delay: Duration) -> Sleep {
         self.sleep_until(self.after(delay))
     }
 
-    /// A future that is ready when the `deadline` has come.
+    /// Returns a future that is ready at the `deadline`.
     pub fn sleep_until(&self, deadline: Instant) -> Sleep {
         Sleep::new(Arc::clone(&self.service), deadline)
     }
 
-    /// Takes the timer out, and drops what it would have done; a panic in there is contained.
-    /// Whether it was still pending: then it never fires; else it has fired, is firing on another
-    /// thread just now, or was cancelled before. An interval that is firing just now is still
-    /// pending: it does not fire again. A key of other timers names none of these.
+    /// Removes the timer, and drops its call; a panic in that is contained. Returns whether it was
+    /// still pending: then it never fires. Else it has fired, is firing on another thread, or was
+    /// cancelled before. An interval that is firing is still pending: it does not fire again. A key
+    /// of other timers names none of these.
     ///
-    /// Blocking, for the timers' lock: O(log n).
+    /// Takes the timers' lock: O(log n).
     pub fn cancel(&self, key: TimerKey) -> bool {
         self.service.cancel(key)
     }
 
-    /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, it goes to
-    /// `call`. If the timer is cancelled or shut down, it is dropped.
+    /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, `call` gets it.
+    /// If the timer is cancelled or shut down, the value is dropped.
     pub fn bound<T: Send + 'static>(
         &self,
         deadline: Instant,
@@ -169,36 +169,36 @@ impl Timers {
         Bounded::new(value, self.guard(key))
     }
 
-    /// Cancels the timer when the guard is dropped.
+    /// Returns a guard that cancels the timer when it is dropped.
     pub fn guard(&self, key: TimerKey) -> TimerGuard {
         TimerGuard::new(Arc::clone(&self.service), key)
     }
 
-    /// Waits until at least `count` timers are pending. It returns at once when the timers are shut
-    /// down. What their threads did before they set them happens before this returns.
+    /// Waits until at least `count` timers are pending, or the timers are shut down. Everything
+    /// that their threads did before they set them happens before this returns.
     ///
-    /// Blocking; for tests, which know then that it is time to move the clock. A test that holds
-    /// the clock alone calls [`FakeClock::block_until`](crate::FakeClock::block_until).
+    /// Blocking. A test learns from it that it is time to move the clock. A test that holds the
+    /// clock alone calls [`FakeClock::block_until`](crate::FakeClock::block_until).
     pub fn block_until(&self, count: usize) {
         self.service.block_until(count);
     }
 
-    /// Cancels all that is pending, and refuses what comes later, by dropping it: a [`Sleep`] says
+    /// Cancels all pending timers, and drops later ones: a [`Sleep`] returns
     /// [`TimersClosed`](crate::TimersClosed). When it returns, the thread has ended.
     ///
-    /// Blocking, for as long as what fires just now takes, which may be for ever: see
+    /// Blocks for as long as the running call takes, which may be for ever: see
     /// [`shutdown_timeout`](Self::shutdown_timeout). It does not wait on a thread that fires
-    /// timers, be it of other ones, nor where [`Builder::detach_if`](crate::Builder::detach_if)
-    /// says so: it might be waited for in turn.
+    /// timers, these or others, nor where [`Builder::detach_if`](crate::Builder::detach_if) says
+    /// so: another thread might wait for this one in turn.
     pub fn shutdown(&self) {
         self.service.shutdown();
     }
 
-    /// As [`shutdown`](Self::shutdown), but it waits for `patience` at most. When it returns `Ok`,
+    /// As [`shutdown`](Self::shutdown), but waits for at most `patience`. When it returns `Ok`,
     /// nothing fires any more.
     ///
     /// # Errors
-    /// [`RunningTimer`]: what fired has not returned. Its thread leaves when it does.
+    /// [`RunningTimer`]: a timer's call has not returned. Its thread exits when it does.
     pub fn shutdown_timeout(&self, patience: Duration) -> Result<(), RunningTimer> {
         // A deadline that the clock cannot express never comes.
         self.service
@@ -216,7 +216,7 @@ impl Timers {
     }
 }
 
-/// A value that is wanted for a while, and what is called with it then.
+/// A value that is wanted for a while, and the call to make with it.
 struct WhileWanted<T, W, C> {
     value: T,
     is_wanted: W,

@@ -1,4 +1,4 @@
-//! Tests of the queue by itself: no thread, and no clock.
+//! Tests of the queue alone: no thread, and no clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -157,7 +157,7 @@ fn of_those_that_nobody_wants_few_stay() {
     assert!(queue.len() < 10, "{}", queue.len());
 }
 
-/// Of two owners, each is told of its own timers, and of those that anybody may have set.
+/// Each of two owners is told of its own timers, and of those without an owner.
 #[test]
 fn each_owner_is_told_what_may_wake_it() {
     let start = Instant::now();

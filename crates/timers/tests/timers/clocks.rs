@@ -95,12 +95,12 @@ fn a_clock_that_is_moved_too_far_panics_and_goes_on() {
     assert_eq!(take.recv(), Ok(7));
 }
 
-/// The system may let a thread sleep for longer, unless that asks it not to. A failure: each timer
+/// The system may let a thread sleep for longer, unless the thread refuses. A failure: each timer
 /// is 50 µs late, and nobody notices.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_thread_of_the_systems_clock_is_woken_at_its_time() {
-    /// Of the calling thread, in nanoseconds.
+    /// The file with the calling thread's slack, in nanoseconds.
     fn slack() -> std::path::PathBuf {
         let thread = std::fs::read_link("/proc/thread-self").unwrap();
         let number = thread.file_name().unwrap();

@@ -1,4 +1,4 @@
-//! What fires, when, and in which order.
+//! The calls that fire, their times and their order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -42,8 +42,7 @@ fn earlier_deadlines_first_then_in_the_order_of_registration() {
     assert_eq!(clock.elapsed(), 3 * SECOND);
 }
 
-/// A call that is wanted comes with its value; one that is wanted no more goes when others are set,
-/// with what it owns.
+/// A wanted call comes with its value; an unwanted one goes when others are set, with its values.
 #[test]
 fn a_call_comes_while_it_is_wanted() {
     let (clock, timers) = fake();
@@ -82,7 +81,7 @@ fn what_is_wanted_no_more_when_its_time_comes_is_not_called() {
     assert_eq!(called.load(Ordering::Relaxed), 1);
 }
 
-/// Against a list that is sorted: any mixture of setting, cancelling and advancing.
+/// Compares with a sorted list: any mixture of setting, cancelling and advancing.
 #[test]
 fn a_thousand_timers_fire_as_a_sorted_list_says() {
     let (clock, timers) = fake();

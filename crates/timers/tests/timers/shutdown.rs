@@ -1,4 +1,4 @@
-//! The thread, the end, and ends that would wait for each other.
+//! The thread, the shutdown, and shutdowns that would wait for each other.
 
 use std::cell::RefCell;
 use std::sync::{Arc, mpsc};
@@ -8,7 +8,7 @@ use filch_timers::{Builder, Timers, is_timer_thread};
 
 use crate::{SECOND, fake};
 
-/// Says when the thread that dropped it did.
+/// Sends the id of the thread that dropped it.
 struct Farewell(mpsc::Sender<std::thread::ThreadId>);
 
 impl Drop for Farewell {
@@ -69,8 +69,8 @@ fn timers_may_be_shut_down_and_dropped_by_what_they_fire() {
     assert_eq!(take.recv().unwrap(), 7);
 }
 
-/// Each drops the other's last handle on its own thread. Both have begun before. A failure: the
-/// test hangs, as each waits for the other's thread.
+/// Each drops the other's last handle on its own thread, after both have begun. A failure: the test
+/// hangs, as each waits for the other's thread.
 #[test]
 fn two_timers_drop_each_other() {
     let (say, said) = mpsc::channel();
@@ -93,7 +93,7 @@ fn two_timers_drop_each_other() {
     twice("ended");
 }
 
-/// A failure: the test hangs, as the shutdown waits for what the test lets go on only afterwards.
+/// A failure: the test hangs, as the shutdown waits for a call that the test releases afterwards.
 #[test]
 fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
     let timers = Builder::new().detach_if(|| true).build().unwrap();
@@ -111,7 +111,7 @@ fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
     assert_eq!(ended.recv(), Ok(7));
 }
 
-/// What fires never returns, for all that the timers know. A failure: it hangs.
+/// A call that never returns, as far as the timers know. A failure: it hangs.
 #[test]
 fn a_call_that_does_not_return_keeps_nobody() {
     let (begin, begun) = mpsc::channel();

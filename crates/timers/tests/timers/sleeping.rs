@@ -11,7 +11,7 @@ use filch_timers::{Alarm, Clock, Sleep, Ticks, Timers, TimersClosed};
 
 use crate::{SECOND, fake};
 
-/// Counts how often it is woken.
+/// Counts its wake-ups.
 #[derive(Default)]
 struct Woken(AtomicUsize);
 

@@ -32,7 +32,6 @@ const EXEMPT: &[&str] = &[
     "crates/scheduler",
     "crates/supervisor",
     "crates/testing",
-    "crates/timers",
     "examples/rayon",
     "loom-tests",
     "tests",
