@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use filch_blocking::BlockingPool;
 
-/// The files in a folder.
+/// Lists the files in a folder.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))

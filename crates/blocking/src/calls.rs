@@ -1,5 +1,5 @@
-//! The calls that are under way: which, on which threads, for how long. So a thread can wait for
-//! them until a deadline, and say what it has not waited for.
+//! The running calls: their labels, threads and times. A thread can wait for them until a deadline,
+//! and then name those that still run.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use filch_sync::thread::{self, Thread};
 use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
 
-/// A list of calls that are under way, each with a label of type `L`.
+/// A list of running calls, each with a label of type `L`.
 pub struct Calls<L> {
     list: Mutex<List<L>>,
     /// Threads that wait for calls to end sleep here.
@@ -20,7 +20,7 @@ struct List<L> {
     places: Vec<Option<Entry<L>>>,
     /// Places whose calls have ended.
     vacant: Vec<usize>,
-    /// How many threads wait for calls to end.
+    /// The number of threads that wait for calls to end.
     waiting: usize,
 }
 
@@ -31,7 +31,7 @@ struct Entry<L> {
 }
 
 impl<L> Calls<L> {
-    /// No calls yet.
+    /// Makes a list without calls.
     pub fn new() -> Self {
         Self {
             list: Mutex::new(List {
@@ -43,8 +43,8 @@ impl<L> Calls<L> {
         }
     }
 
-    /// The calling thread begins a call, which is listed until the value is dropped. Takes a lock
-    /// for a moment.
+    /// Begins a call of this thread, which is listed until the value is dropped. Takes a lock
+    /// briefly.
     pub fn begin(calls: &Arc<Self>, label: L) -> Call<L> {
         let entry = Some(Entry {
             label,
@@ -67,7 +67,7 @@ impl<L> Calls<L> {
         Call { calls, place }
     }
 
-    /// What runs now. Takes a lock for a moment.
+    /// Returns the calls that run now. Takes a lock briefly.
     pub fn running(&self) -> Vec<RunningCall<L>>
     where
         L: Clone,
@@ -82,10 +82,10 @@ impl<L> Calls<L> {
         running.collect()
     }
 
-    /// Waits until no call is under way, but those of the calling thread, or the `deadline` has
-    /// come, if there is one. Whether none is. Blocking.
+    /// Waits until no other thread has a call, or until the `deadline`, if there is one. Returns
+    /// whether no call is left. Blocking.
     ///
-    /// What the calls did happens before the return of `true`.
+    /// Everything that the calls did happens before the return of `true`.
     pub fn wait(&self, deadline: Option<Instant>) -> bool {
         let own = thread::current().id();
         let mut list = self.lock();
@@ -108,13 +108,13 @@ impl<L> Calls<L> {
         }
     }
 
-    /// Ignores poison: a label is cloned under the lock, and nothing is half changed then.
+    /// Ignores poison: only a label's clone can panic under the lock, and it changes nothing here.
     fn lock(&self) -> MutexGuard<'_, List<L>> {
         lock(&self.list)
     }
 }
 
-/// For a thread that its program gave no name.
+/// The name of a thread that its program did not name.
 const UNNAMED: &str = "a thread without a name";
 
 impl<L> Default for Calls<L> {
@@ -130,7 +130,7 @@ impl<L> fmt::Debug for Calls<L> {
     }
 }
 
-/// A call under way; from [`Calls::begin`]. It ends with this.
+/// A running call; from [`Calls::begin`]. Dropping it ends the call.
 #[must_use = "the call ends when this is dropped"]
 pub struct Call<L> {
     calls: Arc<Calls<L>>,
@@ -162,11 +162,11 @@ impl<L> fmt::Debug for Call<L> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunningCall<L = Option<Cow<'static, str>>> {
-    /// What it was called.
+    /// The label of the call.
     pub label: L,
     /// The name of its thread, as a debugger shows it.
     pub thread: String,
-    /// For how long it has run.
+    /// The time that it has run.
     pub elapsed: Duration,
 }
 

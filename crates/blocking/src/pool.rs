@@ -16,9 +16,9 @@ use crate::calls::{Calls, RunningCall};
 
 /// Threads for calls that block.
 ///
-/// Dropping it drops the work that has not begun, and waits for nothing: calls that run go on, and
-/// their threads leave when these return. To wait for them, and to learn which do not return,
-/// [shut it down](Self::shutdown).
+/// Dropping it drops the work that has not begun, and waits for nothing: running calls go on, and
+/// their threads exit when they return. To wait for them, and to learn which do not return, [shut
+/// it down](Self::shutdown).
 pub struct BlockingPool {
     shared: Arc<Shared>,
 }
@@ -37,12 +37,12 @@ struct Shared {
 struct PoolState {
     queue: VecDeque<(Label, Box<dyn FnOnce() + Send>)>,
     idle: usize,
-    /// For each thread's number, whether there is one, idle ones included.
+    /// For each thread number, whether a thread has it, busy or idle.
     threads: Vec<bool>,
     closed: bool,
 }
 
-/// How long a thread without work stays.
+/// The time after which a thread without work exits.
 const STAY: Duration = Duration::from_secs(10);
 
 filch_sync::thread_local! {
@@ -50,16 +50,16 @@ filch_sync::thread_local! {
     static SERVES: Cell<bool> = Cell::new(false)
 }
 
-/// Whether the calling thread is one of a [`BlockingPool`].
+/// Returns whether the calling thread is one of a [`BlockingPool`].
 ///
-/// What it runs may drop whatever it owns. A destructor that waits for threads asks here first:
-/// those threads may be waiting for this one.
+/// The work may drop any value. A destructor that waits for threads must ask here first: those
+/// threads may be waiting for this one.
 pub fn is_blocking_thread() -> bool {
     SERVES.with(Cell::get)
 }
 
 impl BlockingPool {
-    /// At most `limit` threads; none is started before there is work.
+    /// Makes a pool of at most `limit` threads; starts none before there is work.
     pub fn new(limit: NonZeroUsize) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -72,9 +72,9 @@ impl BlockingPool {
     }
 
     /// Runs `work` on one of the threads. If the system refuses the very first thread, `work` runs
-    /// here. Takes a lock for a moment.
+    /// on this one. Takes a lock briefly.
     ///
-    /// What the caller did before happens before `work`.
+    /// Everything that the caller did before happens before `work`.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         self.enqueue(None, Box::new(work));
     }
@@ -111,24 +111,24 @@ impl BlockingPool {
         }
     }
 
-    /// How many threads there are just now.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.shared.lock().threads()
     }
 
-    /// The calls that run now, and for how long they have. Takes a lock for a moment.
+    /// Returns the running calls, with their times. Takes a lock briefly.
     pub fn running(&self) -> Vec<RunningCall> {
         self.shared.calls.running()
     }
 
-    /// Drops the work that has not begun, and waits for `patience` at most until no call runs.
-    /// Returns those that still do: their threads, which have names, are left to themselves, and
-    /// leave when they return. Blocking.
+    /// Drops the work that has not begun, and waits for at most `patience` until no call runs.
+    /// Returns those that still do: their threads, which have names, exit when they return.
+    /// Blocking.
     ///
-    /// On one of the pool's own threads it does not wait for the call that it is called from, which
-    /// is then one of those that it returns.
+    /// On one of the pool's own threads it does not wait for the call that it runs in, but returns
+    /// it among the others.
     ///
-    /// What the calls did that have returned happens before this returns.
+    /// Everything done by the calls that have ended happens before this returns.
     pub fn shutdown(self, patience: Duration) -> Vec<RunningCall> {
         // A deadline that the clock cannot express never comes.
         let deadline = Instant::now().checked_add(patience);
@@ -139,13 +139,12 @@ impl BlockingPool {
 }
 
 impl Shared {
-    /// Ignores poison: no critical section here panics half-way, as user code runs without the
-    /// lock.
+    /// Ignores poison: no critical section here panics halfway, as user code runs without the lock.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         lock(&self.state)
     }
 
-    /// Starts one more thread, with the first number that is free.
+    /// Starts one more thread, with the lowest free number.
     fn start_thread(shared: &Arc<Self>, state: &mut PoolState) -> io::Result<()> {
         let vacant = state.threads.iter().position(|taken| !taken);
         let number = vacant.unwrap_or(state.threads.len());
@@ -160,7 +159,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The life of the thread of that number.
+    /// Runs the thread with this number.
     fn serve(&self, number: usize) {
         SERVES.with(|serves| serves.set(true));
         let mut state = self.lock();
@@ -189,7 +188,7 @@ impl Shared {
         state.threads[number] = false;
     }
 
-    /// No work begins any more, and threads leave.
+    /// Lets no more work begin, and makes the threads exit.
     fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -201,7 +200,7 @@ impl Shared {
 }
 
 impl PoolState {
-    /// How many threads there are.
+    /// Returns the number of threads.
     fn threads(&self) -> usize {
         self.threads.iter().filter(|taken| **taken).count()
     }

@@ -1,5 +1,5 @@
-//! The end of a pool: bounded, whatever its calls do, and honest about them. The calls here wait
-//! for a channel that the test holds, so they return when the test lets them.
+//! The end of a pool: it takes bounded time, whatever the calls do, and tells which still run. The
+//! calls here wait for a channel of the test, so they return when the test lets them.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,7 +13,7 @@ fn pool(limit: usize) -> BlockingPool {
     BlockingPool::new(NonZeroUsize::new(limit).unwrap())
 }
 
-/// A call that has begun, and does not return before the test says so.
+/// A call that has begun, and returns only when the test says so.
 struct Stuck {
     release: Sender<()>,
     returned: Receiver<()>,
@@ -61,7 +61,7 @@ fn a_shutdown_returns_and_names_what_runs() {
     stuck.into_iter().for_each(Stuck::release);
 }
 
-/// A failure: it hangs; or what had not begun runs after all.
+/// A failure: it hangs; or work that had not begun runs after all.
 #[test]
 fn a_drop_waits_for_nothing() {
     let pool = pool(1);

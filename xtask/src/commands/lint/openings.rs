@@ -18,7 +18,6 @@ const EXEMPT: &[&str] = &[
     "benches",
     "compat/rayon-core",
     "crates/actors",
-    "crates/blocking",
     "crates/build-scheduler",
     "crates/deque",
     "crates/engine",
