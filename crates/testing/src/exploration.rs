@@ -8,12 +8,12 @@ use crate::failure::Failure;
 use crate::imp;
 use crate::seed::Seed;
 
-/// Steps after which an execution counts as one that never ends.
+/// The steps after which an execution counts as endless.
 const ENDLESS: usize = 1_000_000;
 
-/// How a test is run under many schedules, half of them random, the others PCT's.
+/// Runs a test under many schedules, half of them random, the others PCT's.
 ///
-/// Without `--cfg shuttle` there are no schedules: the test runs on real threads, 20 times at most.
+/// Without `--cfg shuttle` there are no schedules: the test runs on real threads, at most 20 times.
 #[derive(Debug, Clone)]
 #[must_use = "nothing runs before `run`"]
 pub struct Exploration {
@@ -23,7 +23,7 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// So many schedules, the same each time.
+    /// Explores this number of schedules, the same ones each time.
     pub fn new(schedules: usize) -> Self {
         Self {
             schedules,
@@ -32,31 +32,31 @@ impl Exploration {
         }
     }
 
-    /// Other schedules: their seeds begin with this number. Default: 0.
+    /// Sets the first number of the seeds, for other schedules. Default: 0.
     pub fn first_seed(mut self, number: u64) -> Self {
         self.first = number;
         self
     }
 
-    /// An execution of more steps has failed: it might never end. A step is what a thread does
-    /// between two accesses to what threads share. On real threads there is no bound. Default: a
-    /// million.
+    /// Sets the most steps of an execution: one with more has failed, as it might never end. A step
+    /// is the work of a thread between two accesses to shared data. On real threads there is no
+    /// bound. Default: a million.
     pub fn steps(mut self, most: usize) -> Self {
         self.steps = most;
         self
     }
 
-    /// Runs the test under each schedule, in order, until it fails. Returns how many schedules it
-    /// has passed.
+    /// Runs the test under each schedule, in order, until it fails. Returns the number of schedules
+    /// that it passed.
     ///
     /// # Errors
-    /// The first schedule that it fails under: it panicked, all of its threads waited for each
-    /// other, or it took too many steps.
+    /// The first schedule under which the test failed: it panicked, all of its threads waited for
+    /// each other, or it took too many steps.
     pub fn find(&self, test: impl Fn() + Send + Sync + 'static) -> Result<usize, Failure> {
         self.find_among(imp::seeds(self.first, self.schedules), test)
     }
 
-    /// Runs the test under the one schedule of that seed.
+    /// Runs the test under the schedule of that seed alone.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -68,12 +68,12 @@ impl Exploration {
         self.find_among([cfg!(shuttle).then_some(seed)].into_iter(), test)
     }
 
-    /// As [`find`](Self::find), for a test of which no schedule is to fail. The environment
-    /// variable `FILCH_TESTING_SCHEDULES` replaces the number of schedules, and
-    /// `FILCH_TESTING_SEED` has one schedule alone run.
+    /// As [`find`](Self::find), for a test that must pass all schedules. The environment variable
+    /// `FILCH_TESTING_SCHEDULES` replaces the number of schedules; with `FILCH_TESTING_SEED` only
+    /// that schedule runs.
     ///
     /// # Panics
-    /// If the test fails, with the [`Failure`]; or if a variable is no number, or no seed.
+    /// If the test fails, with the [`Failure`]; or if a variable is not a number, or not a seed.
     pub fn run(&self, test: impl Fn() + Send + Sync + 'static) {
         let passed = match asked("FILCH_TESTING_SEED") {
             Some(seed) => self.find_at(seed, test),
@@ -107,19 +107,19 @@ impl Exploration {
     }
 }
 
-/// Runs `test` under so many schedules. See [`Exploration::run`].
+/// Runs `test` under this number of schedules. See [`Exploration::run`].
 ///
 /// # Panics
-/// If it fails under one.
+/// If the test fails under one.
 pub fn explore(schedules: usize, test: impl Fn() + Send + Sync + 'static) {
     Exploration::new(schedules).run(test);
 }
 
-/// Runs `test` under one schedule again: the seed that a failure has named. PCT's runs it once in
-/// the plainest order before. On real threads it just runs the test.
+/// Runs `test` again under the schedule of the seed that a failure names. For a PCT seed, it first
+/// runs once in the plainest order. On real threads it just runs the test.
 ///
 /// # Panics
-/// If the test fails; or if `seed` is none.
+/// If the test fails; or if `seed` is not a seed.
 pub fn replay(seed: &str, test: impl Fn() + Send + Sync + 'static) {
     let seed = seed.parse().unwrap_or_else(|error| panic!("{error}"));
     if let Err(failure) = Exploration::new(1).find_at(seed, test) {

@@ -1,11 +1,11 @@
-//! A schedule that a test fails under.
+//! A schedule under which a test fails.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::seed::Seed;
 
-/// A schedule that a test fails under. Its `Display` says how to run it again.
+/// A schedule under which a test fails. Its `Display` says how to run it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub(crate) seed: Option<Seed>,
@@ -14,17 +14,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The schedule; none for a run on real threads.
+    /// Returns the schedule; none for a run on real threads.
     pub fn seed(&self) -> Option<Seed> {
         self.seed
     }
 
-    /// How many schedules the test has passed before.
+    /// Returns the number of schedules that the test passed before.
     pub fn passed(&self) -> usize {
         self.passed
     }
 
-    /// What the test panicked with; or that it came to a deadlock, or took too many steps.
+    /// Returns the message of the test's panic, or says that it deadlocked, or took too many steps.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -29,11 +29,11 @@ pub use process_test::ProcessTest;
 pub use seed::{NotASeed, Seed};
 pub use step::{NewVersion, Step, StepStatus};
 
-/// Whether this build explores schedules: `--cfg shuttle`. Where it does not, a test that must find
-/// a race cannot be sure to.
+/// True if this build explores schedules: `--cfg shuttle`. Else a test that must find a race may
+/// miss it.
 pub const IS_SYSTEMATIC: bool = cfg!(shuttle);
 
-/// What threads of a test share: std's, or shuttle's in a build that explores schedules.
+/// The types that threads of a test share: std's, or shuttle's in a build that explores schedules.
 pub mod sync {
     pub use crate::imp::{RwLock, mpsc};
     pub use filch_sync::{Arc, Condvar, Mutex, MutexGuard, atomic, lock};

@@ -1,4 +1,4 @@
-//! A process that keeps what it gets, for a test to read.
+//! A process that keeps its events, for a test to read.
 
 use std::fmt;
 use std::mem;
@@ -8,8 +8,8 @@ use filch_actors::prelude::*;
 use filch_scheduler::{Event, Handle, Pid, Protocol, StandstillError};
 use filch_sync::{Mutex, lock};
 
-/// A process that keeps what it gets, for a test to read: what a process under test sends to others
-/// is sent to the mailboxes of a test. It traps exits. It ends when this is dropped.
+/// A process that keeps its events, for a test to read: a process under test sends to mailboxes in
+/// place of other processes. It traps exits. It ends when this is dropped.
 pub struct Mailbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,
@@ -17,7 +17,7 @@ pub struct Mailbox<P: Protocol> {
 }
 
 impl<P: Protocol> Mailbox<P> {
-    /// A process of that scheduler.
+    /// Starts a mailbox in that scheduler.
     ///
     /// # Panics
     /// If the scheduler admits none.
@@ -44,13 +44,13 @@ impl<P: Protocol> Mailbox<P> {
         }
     }
 
-    /// The process's PID, to be sent to.
+    /// Returns the process's PID, to send to.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Waits until nothing can run any more in the scheduler, and takes what has come. Blocking:
-    /// for ever, if a process never stops to run.
+    /// Waits until nothing can run any more in the scheduler, and takes the events. Blocks for ever
+    /// if a process never stops running.
     ///
     /// # Panics
     /// On one of the scheduler's workers.
@@ -61,10 +61,10 @@ impl<P: Protocol> Mailbox<P> {
         }
     }
 
-    /// As [`take_events`](Self::take_events), of a mailbox that gets messages alone.
+    /// As [`take_events`](Self::take_events), of a mailbox that gets only messages.
     ///
     /// # Panics
-    /// If something else has come; or on one of the scheduler's workers.
+    /// If another event has come; or on one of the scheduler's workers.
     pub fn take_messages(&self) -> Vec<P::Message> {
         let events = self.take_events().into_iter();
         let message = |event| match event {

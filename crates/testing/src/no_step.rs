@@ -1,25 +1,25 @@
-//! A step that no scheduler would have the process take.
+//! A step that no scheduler would let the process take.
 
 use std::error::Error;
 use std::fmt;
 
 use filch_scheduler::{Event, Protocol};
 
-/// A step that no scheduler would have the process take. The events come back.
+/// A step that no scheduler would let the process take. It returns the events.
 pub struct NoStep<P: Protocol> {
-    /// Why it would not.
+    /// The reason.
     pub reason: WhyNoStep,
-    /// What the step was to be given.
+    /// The events for the step.
     pub events: Vec<Event<P>>,
 }
 
-/// Why no scheduler would have a process take a step.
+/// The reason why no scheduler would let a process take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyNoStep {
-    /// There was no `init` yet.
+    /// Its `init` was not called yet.
     NotStarted,
-    /// It has ended, or been replaced by a new version.
+    /// It has ended, or a new version has replaced it.
     Over,
     /// It is idle, and there is no event.
     NoEvent,

@@ -1,4 +1,4 @@
-//! A process whose steps a test takes.
+//! A process that a test steps by hand.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,28 +13,27 @@ use crate::mailbox::Mailbox;
 use crate::no_step::{NoStep, WhyNoStep};
 use crate::step::{NewVersion, Step, StepStatus, step};
 
-/// A process whose steps a test takes, one by one, on its own thread: it chooses the events, and
-/// looks at what each step yields. It takes no step that a worker would not: else it would test
-/// what cannot happen.
+/// A process that a test steps by hand, on its own thread: the test chooses the events, and looks
+/// at what each step yields. It refuses steps that no worker would take.
 ///
-/// The process has a PID in a scheduler, where a [`Mailbox`] stands for it. What it does there is
-/// real: it sends to processes, submits them, monitors them. The test's thread is no worker: what
-/// refuses to wait on a worker, such as `join`, waits here.
+/// The process has a PID in a scheduler, where a [`Mailbox`] stands for it. Its effects there are
+/// real: it sends to processes, submits them, monitors them. The test's thread is no worker: calls
+/// that must not wait on a worker, such as `join`, wait here.
 pub struct ProcessTest<P: Protocol, T: Process<P>> {
     life: Life<P, T>,
     /// The tags of the commands and calls that have not been completed.
     outstanding: Vec<u64>,
     mailbox: Mailbox<P>,
-    /// That of the mailbox.
+    /// The slot of the mailbox.
     slot: ProcessSlot<P>,
-    /// If it has one of its own.
+    /// The scheduler, if the test made none.
     scheduler: Option<Scheduler<P>>,
 }
 
-/// A new version, whose type is not known.
+/// A new version, of unknown type.
 type Upgraded<P> = ProcessTest<P, Box<dyn Process<P>>>;
 
-/// A process that is closed when it is dropped, if it was not before.
+/// A process that is closed when it is dropped, unless it was before.
 struct Life<P: Protocol, T: Process<P>> {
     process: T,
     stage: Stage,
@@ -54,7 +53,7 @@ enum Stage {
 }
 
 impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
-    /// A process in a scheduler of its own, with one worker.
+    /// Tests a process in a scheduler of its own, with one worker.
     ///
     /// # Panics
     /// If the system refuses the worker's thread.
@@ -70,7 +69,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         }
     }
 
-    /// A process in a scheduler that the test has made. To be dropped before that is shut down.
+    /// Tests a process in a scheduler of the test. Drop this before you shut that down.
     ///
     /// # Panics
     /// If the scheduler admits no process.
@@ -92,13 +91,13 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         }
     }
 
-    /// Calls [`init`](Process::init). If that refuses, the process is closed.
+    /// Calls [`init`](Process::init). If it refuses, the process is closed.
     ///
     /// # Errors
     /// As `init`, and [`InitError::Panicked`].
     ///
     /// # Panics
-    /// If that was done before.
+    /// If it was called before.
     pub fn init(&mut self, method: &str, input: P::Input) -> Result<(), InitError<P>> {
         assert!(self.life.stage == Stage::New, "it has had its `init`");
         let started = self.slot.init(&mut self.life.process, method, input);
@@ -108,11 +107,11 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         })
     }
 
-    /// Has the process take a step with these events. If it ends with that, it is closed, and then
-    /// callers get the answers of the step.
+    /// Lets the process take a step with these events. If it ends with that, it is closed, and
+    /// callers then get the answers of the step.
     ///
     /// # Errors
-    /// [`NoStep`], with the events, if a scheduler would not have the process take it.
+    /// [`NoStep`], with the events, if a scheduler would not let the process take it.
     pub fn step(
         &mut self,
         events: impl IntoIterator<Item = Event<P>>,
@@ -141,11 +140,11 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
     /// the old one.
     ///
     /// # Errors
-    /// What the process ends with, if the new version does not start, or the old one panics as it
-    /// is closed. Both are closed then.
+    /// The error of the process, if the new version does not start, or the old one panics in its
+    /// close. Both are closed then.
     ///
     /// # Panics
-    /// If the last step did not say so.
+    /// If the last step was not an upgrade.
     pub fn upgrade(mut self, version: NewVersion<P>) -> Result<Upgraded<P>, ProcessError<P>> {
         assert!(
             self.life.stage == Stage::Upgrades,
@@ -178,31 +177,31 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         })
     }
 
-    /// Closes the process where it stands, as a scheduler does that [terminates](Handle::terminate)
-    /// it. Dropping this does so, too. Nothing, if it has ended.
+    /// Closes the process, as a scheduler does that [terminates](Handle::terminate) it. Does
+    /// nothing if it has ended. Dropping this closes it, too.
     ///
     /// # Errors
-    /// What [`close`](Process::close) panicked with.
+    /// The message of a panic of [`close`](Process::close).
     pub fn terminate(&mut self) -> Result<(), String> {
         self.life.close(&ExitReason::Terminated)
     }
 
-    /// The process, to look at.
+    /// Returns the process, to look at.
     pub fn process(&self) -> &T {
         &self.life.process
     }
 
-    /// Its PID.
+    /// Returns its PID.
     pub fn pid(&self) -> Pid {
         self.mailbox.pid()
     }
 
-    /// The scheduler that it has its PID in: for processes beside it, and what they talk of.
+    /// Returns the scheduler of its PID: for other processes beside it.
     pub fn handle(&self) -> &Handle<P> {
         self.slot.handle()
     }
 
-    /// Another process of the same scheduler, which keeps what it is sent.
+    /// Starts another process in the same scheduler, which keeps its events.
     ///
     /// # Panics
     /// If the scheduler admits no process.
@@ -219,7 +218,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         self.mailbox.take_events()
     }
 
-    /// The tags that are outstanding after a step with these events.
+    /// Returns the tags that are outstanding after a step with these events.
     fn outstanding_after(&self, events: &[Event<P>]) -> Result<Vec<u64>, WhyNoStep> {
         let ends_wait = |event| matches!(event, &Event::Completed { .. } | &Event::Cancel(_));
         match self.life.stage {
@@ -241,7 +240,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
 }
 
 impl<P: Protocol, T: Process<P>> Life<P, T> {
-    /// Once, if it has begun.
+    /// Closes the process once, if it has begun.
     fn close(&mut self, reason: &ExitReason) -> Result<(), String> {
         if matches!(self.stage, Stage::New | Stage::Closed) {
             return Ok(());

@@ -8,10 +8,10 @@ use crate::seed::Seed;
 
 pub use std::sync::{RwLock, mpsc};
 
-/// So often a test is run, whatever number of schedules it asks for.
+/// The most runs of a test, whatever number of schedules it asks for.
 const MOST_RUNS: usize = 20;
 
-/// One for each run: none has a seed.
+/// Returns an entry for each run: none has a seed.
 pub(crate) fn seeds(_first: u64, schedules: usize) -> impl Iterator<Item = Option<Seed>> {
     repeat_n(None, schedules.min(MOST_RUNS))
 }
@@ -19,7 +19,7 @@ pub(crate) fn seeds(_first: u64, schedules: usize) -> impl Iterator<Item = Optio
 /// Runs the test. Its steps have no bound.
 ///
 /// # Errors
-/// What it panicked with.
+/// The message of its panic.
 pub(crate) fn run(
     _seed: Option<Seed>,
     _steps: usize,

@@ -8,13 +8,13 @@ use crate::seed::{Kind, Seed};
 
 pub use shuttle::sync::{RwLock, mpsc};
 
-/// How many steps out of the plain order a bug may need for PCT to look for it.
+/// The steps out of the plain order that a bug may need, for PCT to find it.
 const DEPTH: usize = 3;
 
-/// Of each thread.
+/// The size of each thread's stack.
 const STACK: usize = 256 * 1024;
 
-/// One for each schedule, the two kinds by turns.
+/// Returns a seed for each schedule, the two kinds by turns.
 pub(crate) fn seeds(first: u64, schedules: usize) -> impl Iterator<Item = Option<Seed>> {
     let numbers = (0..schedules as u64).map(move |number| (number, first.wrapping_add(number / 2)));
     numbers.map(|(turn, number)| {
@@ -26,7 +26,7 @@ pub(crate) fn seeds(first: u64, schedules: usize) -> impl Iterator<Item = Option
 /// Runs the test under the schedule of that seed; without one, under the first.
 ///
 /// # Errors
-/// What it panicked with; or that it came to a deadlock, or took more steps.
+/// The message of its panic; or that it deadlocked, or took more steps.
 pub(crate) fn run(
     seed: Option<Seed>,
     steps: usize,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of one schedule, such as `random:17`: the same test takes the same steps under it. From
+/// The name of one schedule, such as `random:17`: under it the same test takes the same steps. From
 /// a [`Failure`](crate::Failure), or parsed.
 ///
 /// ```
@@ -18,10 +18,10 @@ pub struct Seed {
     pub(crate) number: u64,
 }
 
-/// How the next thread is chosen.
+/// The way in which the next thread is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Each runnable one with the same probability, at each step.
+    /// Each runnable thread with the same probability, at each step.
     #[default]
     Random,
     /// By priority, which changes at a few random steps (Burckhardt et al., *A Randomized Scheduler
@@ -56,7 +56,7 @@ impl FromStr for Seed {
     }
 }
 
-/// This text names no schedule.
+/// The text that is not the name of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotASeed(pub String);
 

@@ -1,4 +1,4 @@
-//! What a step of a process under test has said.
+//! The outcome of a step of a process under test.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use filch_scheduler::testing::{Next, ProcessSlot};
 use filch_scheduler::{Event, ExitReason, Process, ProcessError, Protocol};
 use filch_sync::panic::catch_panic;
 
-/// What a process does after a step.
+/// The process's state after a step.
 pub enum StepStatus<P: Protocol> {
     /// It takes another step, with events or without.
     GoOn,
     /// It waits for the commands that it has yielded.
     Wait,
-    /// It waits for whatever comes.
+    /// It waits for any event.
     Idle,
     /// It has ended with this output.
     Done(P::Output),
@@ -35,9 +35,9 @@ impl<P: Protocol> fmt::Debug for StepStatus<P> {
     }
 }
 
-/// The new version of a process, and how it starts.
+/// The new version of a process, with its entry point and input.
 pub struct NewVersion<P: Protocol> {
-    /// The new version, on which nothing has been called.
+    /// The new version; no method was called on it yet.
     pub process: Box<dyn Process<P>>,
     /// Its entry point.
     pub method: Box<str>,
@@ -53,12 +53,12 @@ impl<P: Protocol> fmt::Debug for NewVersion<P> {
     }
 }
 
-/// What a step has said.
+/// The outcome of a step.
 pub struct Step<P: Protocol> {
     /// The commands, each with its tag, in the order in which they were yielded.
     pub commands: Vec<(u64, P::Command)>,
     /// The tags of the commands that it has [opened](filch_scheduler::StepOutput::open_command),
-    /// which others than the handler do: calls of other processes among them, which are made.
+    /// which others than the handler complete: also its calls of other processes, which are made.
     pub opened: Vec<u64>,
     /// What the process does next.
     pub status: StepStatus<P>,
@@ -75,9 +75,8 @@ impl<P: Protocol> fmt::Debug for Step<P> {
     }
 }
 
-/// Has the process in that slot, of which so many commands are `outstanding`, take a step with
-/// these events on the calling thread. If it ends with that, it is closed. Then the callers get
-/// their answers.
+/// Lets the process in that slot, which has `outstanding` commands, take a step with these events
+/// on this thread. If it ends with that, it is closed. Then the callers get their answers.
 pub(crate) fn step<P: Protocol>(
     process: &mut dyn Process<P>,
     slot: &ProcessSlot<P>,

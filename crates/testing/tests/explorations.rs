@@ -1,4 +1,4 @@
-//! What an exploration finds beside races, and what it says of it.
+//! Other findings of an exploration than races, and its messages.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -110,7 +110,7 @@ fn a_process_that_panics_fails_the_test_by_its_exit() {
 }
 
 // ANCHOR: clock
-/// Time passes when the test says so. A failure: a process that is told too early, or not at all.
+/// Time passes when the test moves it. A failure: a process is told too early, or not at all.
 #[test]
 fn a_fake_clock_is_moved_in_each_schedule() {
     explore(40, || {

@@ -28,7 +28,7 @@ pub(crate) enum Message {
 }
 // ANCHOR_END: messages
 
-/// What accounts did, in that order. The lock is std's: no other thread runs while one has it.
+/// The balances that accounts noted, in order. The lock is std's: no other thread runs under it.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<(&'static str, i64)>>>);
 
@@ -65,7 +65,7 @@ fn account(name: &'static str, mut balance: i64, log: Log) -> impl Process<Bank>
 }
 
 // ANCHOR: hasty
-/// Reads each balance by one message, and writes it by another: what is written in between is lost.
+/// Reads each balance by one message, and writes it by another: a write in between is lost.
 pub(crate) async fn hasty_transfer(
     bank: Handle<Bank>,
     from: Pid,
@@ -96,7 +96,7 @@ pub(crate) async fn careful_transfer(
 }
 
 // ANCHOR: test
-/// Two transfers at a time between the same two accounts, and what is left afterwards.
+/// Makes two transfers at once between two accounts, and checks the sum afterwards.
 pub(crate) fn two_transfers<F>(transfer: impl Fn(Handle<Bank>, Pid, Pid, i64) -> F, log: &Log)
 where
     F: Future<Output = Result<(), CallError<Bank>>> + Send + 'static,

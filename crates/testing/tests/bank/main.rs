@@ -1,5 +1,5 @@
-//! A bank with a race in it: it is found by the money that is missing, and its schedule is run
-//! again. Without the race the same schedules pass.
+//! A bank with a race in it: the test finds it by the missing money, and runs its schedule again.
+//! Without the race the same schedules pass.
 
 mod accounts;
 
@@ -10,7 +10,7 @@ use filch_testing::{Exploration, IS_SYSTEMATIC, explore, replay};
 
 use accounts::{Log, careful_transfer, hasty_transfer, two_transfers};
 
-/// The race is found within so many schedules.
+/// The number of schedules within which the race is found.
 const SCHEDULES: usize = 200;
 
 // ANCHOR: found
@@ -61,7 +61,7 @@ fn a_replay_is_the_same_execution() {
     assert!(executions.len() > 10, "{} executions", executions.len());
 }
 
-/// What a user reads, and what a user then calls.
+/// The message that a user reads names the call to make.
 #[test]
 fn a_failure_says_how_to_run_it_again() {
     if !IS_SYSTEMATIC {
@@ -94,7 +94,7 @@ fn the_corrected_bank_passes_the_same_schedules() {
 }
 // ANCHOR_END: corrected
 
-/// What `code` panics with.
+/// Returns the message of the panic of `code`.
 fn panic_of(code: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(code)).expect_err("it did not panic");
     *payload.downcast().expect("a message is a string")

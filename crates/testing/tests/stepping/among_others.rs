@@ -133,7 +133,7 @@ fn a_new_version_takes_over() {
     assert_eq!(log.take().len(), 1);
 }
 
-/// Goes on as a new version at its first event, and panics when it is closed for that.
+/// Goes on as a new version at its first event, and panics in its close.
 struct Version {
     number: u32,
     log: Log,
@@ -163,7 +163,7 @@ impl Process<Shop> for Version {
     }
 }
 
-/// The new version, which had begun, learns what it ends by: in a test as in a scheduler.
+/// The new version, which had begun, gets the reason of its end: in a test as in a scheduler.
 #[test]
 fn an_old_version_panics_when_it_is_closed() {
     let log = Log::default();

@@ -1,4 +1,4 @@
-//! Calls that a step yields, and answers that it gives.
+//! Calls and answers of a step.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use filch_testing::{Mailbox, ProcessTest, StepStatus};
 
 use crate::{Message, Shop, begun, price};
 
-/// Asks another process for the price, at once or until a deadline, and is done with that.
+/// Asks another process for the price, at once or until a deadline, and is done with the answer.
 struct Asks {
     whom: Option<Pid>,
     limit: Option<(Instant, Timers)>,
@@ -56,7 +56,7 @@ impl Process<Shop> for Asks {
     }
 }
 
-/// A process that has yielded its call, of the mailbox that is with it.
+/// Makes a process that has yielded a call to the mailbox, and waits.
 fn asking(limit: Option<(Instant, Timers)>) -> (ProcessTest<Shop, Asks>, Mailbox<Shop>) {
     let mut test = ProcessTest::new(Asks { whom: None, limit });
     let whom = test.mailbox();
@@ -67,7 +67,7 @@ fn asking(limit: Option<(Instant, Timers)>) -> (ProcessTest<Shop, Asks>, Mailbox
     (test, whom)
 }
 
-/// The caller in the one message that the mailbox has.
+/// Takes the caller from the one message in the mailbox.
 fn caller(whom: &Mailbox<Shop>) -> Caller<u64> {
     let mut messages = whom.take_messages();
     assert_eq!(messages.len(), 1);
@@ -78,7 +78,7 @@ fn caller(whom: &Mailbox<Shop>) -> Caller<u64> {
     caller
 }
 
-/// What the process fails with, once it is given what has come.
+/// Gives the process its one event, and returns the error that it fails with.
 fn failure(mut test: ProcessTest<Shop, Asks>) -> String {
     let events = test.take_events();
     assert_eq!(events.len(), 1, "{events:?}");
@@ -132,7 +132,7 @@ fn calls_are_made_and_completed_by_events() {
     assert!(failure(test).contains("has called itself"));
 }
 
-/// Answers a call with the length of what is asked for, and is done.
+/// Answers a call with the length of its text.
 fn answering(
     _: &Context<'_, Shop>,
     event: Event<Shop>,

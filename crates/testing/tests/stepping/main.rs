@@ -29,7 +29,7 @@ impl Protocol for Shop {
     type Error = String;
 }
 
-/// What was done to a process that others cannot see.
+/// The calls to a process that others cannot see.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -45,7 +45,7 @@ impl Log {
 
 type Script = fn(&Context<'_, Shop>, Event<Shop>, &mut StepOutput<Shop>) -> Result<(), String>;
 
-/// A process that heeds each event by a function, and keeps a log.
+/// A process that handles each event by a function, and keeps a log.
 struct Scripted {
     script: Script,
     peer: Option<Pid>,
@@ -62,7 +62,7 @@ fn scripted(script: Script) -> (ProcessTest<Shop, Scripted>, Log) {
     (ProcessTest::new(process), log)
 }
 
-/// The same, begun, with itself as its peer.
+/// As [`scripted`], but begun, with itself as its peer.
 fn begun(script: Script) -> (ProcessTest<Shop, Scripted>, Log) {
     let (mut test, log) = scripted(script);
     let pid = test.pid();
@@ -111,7 +111,7 @@ fn completed(tag: u64, reply: u64) -> Event<Shop> {
 }
 
 // ANCHOR: process
-/// Has the price of each thing looked up, and is done with the first one that comes.
+/// Looks up the price of each thing, and is done with the first that comes.
 fn look_up(
     _: &Context<'_, Shop>,
     event: Event<Shop>,

@@ -30,7 +30,6 @@ const EXEMPT: &[&str] = &[
     "crates/promise",
     "crates/scheduler",
     "crates/supervisor",
-    "crates/testing",
     "examples/rayon",
     "loom-tests",
     "tests",
