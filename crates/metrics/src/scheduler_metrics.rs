@@ -1,4 +1,4 @@
-//! What a scheduler counts, asked for at each scrape.
+//! The counts of a scheduler, read at each scrape.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// What a scheduler counts, as a collector. See the [crate](crate) for the metrics.
+/// The counts of a scheduler, as a collector. See the [crate](crate) for the metrics.
 ///
-/// It has a handle, which keeps neither the workers nor the scheduler, and asks for the
-/// [stats](Handle::stats) when it is asked itself. Of two schedulers in one registry, each needs a
+/// It has a handle, which keeps neither workers nor scheduler alive, and reads the
+/// [stats](Handle::stats) at each scrape. If two schedulers share a registry, give each a
 /// [prefix](prometheus_client::registry::Registry::sub_registry_with_prefix) or a
 /// [label](prometheus_client::registry::Registry::sub_registry_with_label) of its own.
 pub struct SchedulerMetrics<P: Protocol>(Handle<P>);
 
 impl<P: Protocol> SchedulerMetrics<P> {
-    /// Of that scheduler.
+    /// Makes the collector of that scheduler.
     pub fn new(scheduler: Handle<P>) -> Self {
         Self(scheduler)
     }
@@ -71,7 +71,7 @@ fn encode_queues(encoder: &mut DescriptorEncoder<'_>, queues: &QueueLengths) -> 
     Ok(())
 }
 
-/// What each worker counts.
+/// A counter that each worker has.
 struct WorkerCounter {
     name: &'static str,
     help: &'static str,
@@ -148,7 +148,7 @@ impl WorkerCounter {
     }
 }
 
-/// A count as a gauge shows it.
+/// Converts a count into the value of a gauge.
 fn gauge(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,7 @@
-//! Whatever the scheduler counts is a metric, or is left out on purpose.
+//! Every count of the scheduler is a metric, or is left out on purpose.
 //!
-//! [`Stats`](filch_scheduler::Stats) may grow, and no pattern of another crate can say that it
-//! names all of its fields. As data it says so itself.
+//! [`Stats`](filch_scheduler::Stats) may get more fields, and a pattern in another crate cannot
+//! name all of them. So the test reads them as data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// Each field that is shown, and how the lines begin that show it.
+/// Each field that is shown, and the beginning of its lines.
 const SHOWN: [(&str, &str); 18] = [
     ("live", "processes "),
     ("dropped", "messages_dropped_total "),
@@ -47,7 +47,7 @@ const SHOWN: [(&str, &str); 18] = [
     ("workers.processor.wake_ups", "wake_ups_total{"),
 ];
 
-/// What else the processors count: for those who work on them.
+/// The other counts of the processors: for people who work on them.
 const NOT_SHOWN: [&str; 20] = [
     "workers.processor.run",
     "workers.processor.visits",
@@ -71,7 +71,7 @@ const NOT_SHOWN: [&str; 20] = [
     "workers.processor.retired",
 ];
 
-/// The sum of the numbers in each field, whose name is the way to it.
+/// Adds up the numbers in each field, whose name is the path to it.
 fn collect(way: &str, value: &Value, fields: &mut BTreeMap<String, u64>) {
     match value {
         Value::Object(inner) => {

@@ -1,4 +1,4 @@
-//! What Prometheus reads is what the scheduler counts.
+//! Prometheus reads the counts of the scheduler.
 
 use std::sync::mpsc;
 
@@ -20,7 +20,7 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// The sum of a metric's samples.
+/// Returns the sum of a metric's samples.
 fn sum(text: &str, name: &str) -> f64 {
     let exposition = parse_openmetrics(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let family = &exposition.families[&format!("filch_{name}")];

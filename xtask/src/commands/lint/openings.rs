@@ -25,7 +25,6 @@ const EXEMPT: &[&str] = &[
     "crates/filch",
     "crates/filch-cli",
     "crates/fork-join",
-    "crates/metrics",
     "crates/processors",
     "crates/promise",
     "crates/scheduler",
