@@ -145,8 +145,7 @@ impl<T> Slab<T> {
     /// the global allocator: new slots come from it, at most 64 KiB at once (or one larger slot),
     /// and now and then a directory, with 16 bytes for each page that the slab already has.
     ///
-    /// What happened before the [`release`](Self::release) of this index happens before this
-    /// returns.
+    /// Everything before the [`release`](Self::release) of this index happens before this returns.
     ///
     /// # Errors
     ///

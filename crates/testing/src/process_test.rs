@@ -209,8 +209,8 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
         Mailbox::new(self.handle())
     }
 
-    /// What others have sent to the process, for a step: see [`Mailbox::take_events`]. The end of a
-    /// process that it is linked to is among these, too, where it would have ended it.
+    /// Takes the events sent to the process, for a step: see [`Mailbox::take_events`]. Among them
+    /// is the end of a linked process, even one that would have ended this process.
     ///
     /// # Panics
     /// On one of the scheduler's workers.

@@ -60,7 +60,7 @@ pub struct Step<P: Protocol> {
     /// The tags of the commands that it has [opened](filch_scheduler::StepOutput::open_command),
     /// which others than the handler complete: also its calls of other processes, which are made.
     pub opened: Vec<u64>,
-    /// What the process does next.
+    /// The process's state after the step.
     pub status: StepStatus<P>,
 }
 
