@@ -13,7 +13,7 @@ enum Shop {}
 
 impl Protocol for Shop {
     type Input = ();
-    /// What is bought, in cents.
+    /// The price of a purchase, in cents.
     type Message = i64;
     type Command = ();
     type Reply = ();
@@ -21,7 +21,7 @@ impl Protocol for Shop {
     type Error = String;
 }
 
-/// Adds up what customers spend, and has no idea of negative numbers.
+/// Adds up the purchases of customers, and fails at a negative number.
 fn ledger() -> Child<Shop> {
     Child::new("ledger", |scheduler: &Handle<Shop>| {
         let mut total = 0;

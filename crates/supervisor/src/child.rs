@@ -1,4 +1,4 @@
-//! A child: a name, and what makes its processes.
+//! A child: a name, and the maker of its processes.
 
 use std::fmt;
 use std::future::Future;
@@ -16,50 +16,50 @@ use crate::plan::child_id::{ChildId, Life};
 use crate::settings::restart::Restart;
 use crate::settings::shutdown::Shutdown;
 
-/// A child of a supervisor: a name, and what makes its processes, one for each of its lives.
+/// A child of a supervisor: a name, and the maker of its processes, one for each life.
 ///
-/// Each of these has the name in the [scheduler](Handle::whereis), too. By default a child is
+/// Each process has the name in the [scheduler](Handle::whereis), too. By default a child is
 /// [permanent](Restart::Permanent), and given five seconds to end.
 pub struct Child<P: Protocol>(pub(crate) Spec<Maker<P>>);
 
-/// Where a supervisor gets its mail.
+/// The address of a supervisor's mail.
 pub(crate) type Address<P> = mail::Address<Child<P>>;
 
-/// What makes a child's processes, and the present one.
+/// The maker of a child's processes, and the present process.
 pub(crate) struct Maker<P: Protocol> {
     pub(crate) make: Box<dyn Make<P>>,
     pub(crate) pid: Option<Pid>,
-    /// Where that one gets its mail, if it is a supervisor.
+    /// The address of its mail, if it is a supervisor.
     pub(crate) below: Option<Address<P>>,
 }
 
-/// What makes a child's processes.
+/// Makes a child's processes.
 pub(crate) trait Make<P: Protocol>: Send {
-    /// Makes one, and has it named and linked from its first moment.
+    /// Makes one, named and linked from its first moment.
     fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade>;
 }
 
-/// Into what a process is born.
+/// The surroundings of a new process.
 pub(crate) struct Birth<'a, P: Protocol> {
     pub(crate) scheduler: &'a Handle<P>,
     pub(crate) timers: &'a Timers,
     pub(crate) name: Option<&'a str>,
     pub(crate) child: ChildId,
     pub(crate) life: Life,
-    /// The supervisor, and where it gets its mail.
+    /// The supervisor, and the address of its mail.
     pub(crate) supervisor: Pid,
     pub(crate) above: &'a Address<P>,
 }
 
-/// A process that has been made. A supervisor says by mail when it has begun.
+/// A process that has been made. A supervisor reports by mail when it has begun.
 pub(crate) struct Newborn<P: Protocol> {
     pub(crate) pid: Pid,
     pub(crate) below: Option<Address<P>>,
 }
 
-/// Why there is no process.
+/// The reason why there is no process.
 pub(crate) enum NotMade {
-    /// The scheduler takes no more.
+    /// The scheduler accepts no more.
     ShutDown,
     Because(ExitReason),
 }
@@ -74,11 +74,10 @@ impl fmt::Display for NotMade {
 }
 
 impl<P: Protocol> Child<P> {
-    /// A child whose processes are what `make` prepares:
+    /// Makes a child whose processes are the submissions that `make` prepares:
     /// `Child::new("ledger", |scheduler| scheduler.submission(Ledger::new(), "run", ()))`.
     ///
-    /// It is called by the supervisor's process, and so is the `init` of what it prepares: these
-    /// should be short.
+    /// The supervisor's process calls `make`, and the `init` of the process: both should be short.
     pub fn new<F>(name: &str, make: F) -> Self
     where
         F: for<'a> FnMut(&'a Handle<P>) -> Submission<'a, P> + Send + 'static,
@@ -94,9 +93,9 @@ impl<P: Protocol> Child<P> {
         Self::with_maker(make)
     }
 
-    /// A child whose processes are [async functions](Handle::spawn_with):
-    /// `Child::async_fn("clock", |inbox| async move { … })`. Whatever such a function returns, that
-    /// is a normal end; it fails [by its inbox](Inbox::fail), or by a panic.
+    /// Makes a child whose processes are [async functions](Handle::spawn_with):
+    /// `Child::async_fn("clock", |inbox| async move { … })`. Any return of such a function is a
+    /// normal end; it fails [by its inbox](Inbox::fail), or by a panic.
     pub fn async_fn<C, F>(name: &str, function: C) -> Self
     where
         C: FnMut(Inbox<P>) -> F + Send + 'static,
@@ -106,19 +105,19 @@ impl<P: Protocol> Child<P> {
         Self::with_maker(AsyncFn(function)).named(name)
     }
 
-    /// After which ends it is restarted.
+    /// Sets the ends after which it is restarted.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.0.restart = restart;
         self
     }
 
-    /// How its supervisor ends it.
+    /// Sets the way in which its supervisor ends it.
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.0.shutdown = shutdown;
         self
     }
 
-    /// Its name, if it has one.
+    /// Returns its name, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.0.name.as_deref()
     }
@@ -143,8 +142,8 @@ impl<P: Protocol> Child<P> {
     }
 }
 
-/// What makes a child's processes goes with the child, wherever that is dropped. Its destructor is
-/// the user's code: a panic in there would end the supervisor, and with it the other children.
+/// Contains a panic in the drop of a child's maker. That destructor is the user's code: its panic
+/// would end the supervisor, and with it the other children.
 struct Contained<M>(Option<M>);
 
 impl<P: Protocol, M: Make<P>> Make<P> for Contained<M> {

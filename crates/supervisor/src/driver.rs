@@ -1,4 +1,4 @@
-//! The process of a supervisor: it carries the plan out.
+//! The process of a supervisor: it carries out the plan.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -27,27 +27,27 @@ use crate::plan::request::{Answer, ChildError, Request, RequestId};
 pub(crate) struct Driver<P: Protocol> {
     inbox: Inbox<P>,
     mail: Mailbox<Child<P>>,
-    /// Where its children that are supervisors send theirs.
+    /// The address to which children that are supervisors send their mail.
     address: Address<P>,
     timers: Timers,
-    /// Until the plan's deadline, if it was waited for.
+    /// Lasts until the plan's deadline, if that was waited for.
     sleep: Option<Sleep>,
     plan: Plan<Maker<P>>,
-    /// Which process is which child.
+    /// The child and the life of each process.
     lives: BTreeMap<Pid, (ChildId, Life)>,
     /// The supervisor above.
     above: Option<Pid>,
-    /// Until it has begun.
+    /// Taken when it has begun.
     begun: Option<Begun<P>>,
     requests: u64,
     replies: BTreeMap<RequestId, Requested<P>>,
 }
 
-/// The one that is told that all children have been started.
+/// The receiver of the news that all children have been started.
 pub(crate) enum Begun<P: Protocol> {
     /// The caller that starts it.
     Answer(Reply<SupervisorHandle<P>, SupervisorError>),
-    /// The supervisor above, whose child it is, in that life.
+    /// The supervisor above, and the child and the life that this supervisor is.
     Above(Address<P>, ChildId, Life),
 }
 
@@ -57,20 +57,20 @@ enum Requested<P: Protocol> {
     Change(Reply<ChildId, ChildError>),
 }
 
-/// What wakes the process.
+/// An event that the process waits for.
 enum Happened<P: Protocol> {
     Told(Told<P>),
     Mail(Mail<Child<P>>),
     /// The plan's deadline has come.
     Time,
-    /// That deadline never comes.
+    /// The deadline never comes.
     TimersClosed(Instant),
 }
 
-/// What a child is told when it is asked to end.
+/// The reason given to a child that is asked to end.
 const REASON: &str = "its supervisor ends it";
 
-/// Carries the plan out to its end. If that is a [`Failure`], the process fails with it.
+/// Carries out the plan to its end. If that is a [`Failure`], the process fails with it.
 pub(crate) async fn supervise<P: Protocol>(mut driver: Driver<P>) {
     driver.tell(Event::Begin);
     let outcome = loop {
@@ -107,7 +107,7 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// What happened first, of all that it waits for.
+    /// Returns the first event that it waits for.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Happened<P>> {
         if let Poll::Ready(event) = self.inbox.poll_next(context) {
             return Poll::Ready(Happened::Told(event));
@@ -147,7 +147,7 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// A process that it is linked to.
+    /// Handles the end of a linked process.
     fn has_ended(&mut self, pid: Pid, reason: ExitReason) {
         if let Some((child, life)) = self.lives.remove(&pid) {
             if let Some(known) = self.plan.child_mut(child) {
@@ -213,7 +213,7 @@ impl<P: Protocol> Driver<P> {
         self.plan.handle(event, self.timers.now());
     }
 
-    /// Does what the plan says, until it waits for something; or how it ends.
+    /// Does what the plan says, until it must wait; returns the outcome if the plan is over.
     fn carry_out(&mut self) -> Option<Result<(), Failure>> {
         while let Some(action) = self.plan.next_action() {
             match action {
@@ -295,7 +295,7 @@ impl<P: Protocol> Driver<P> {
         });
     }
 
-    /// The supervisor is over: says so to all that have asked, are just doing so, or will.
+    /// Ends the supervisor, and answers everyone who has asked, is asking, or will.
     fn end(self, outcome: Result<(), Failure>) {
         let told = outcome.clone().map_err(SupervisorError::from);
         let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());

@@ -1,4 +1,4 @@
-//! Why a supervisor did not start, ended, or did not take a child.
+//! The reasons why a supervisor did not start, ended, or did not add a child.
 
 use std::error::Error;
 use std::fmt;
@@ -18,15 +18,15 @@ impl From<Gone> for ChildError {
     }
 }
 
-/// How a supervisor ended, if not because it was asked to; or why it did not start.
+/// The end of a supervisor that nobody asked for, or the reason why it did not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SupervisorError {
     /// It ended by itself.
     Failed(Failure),
-    /// Two of the children that it was to begin with have this name.
+    /// Two of its first children have this name.
     NameTaken(Box<str>),
-    /// Its own process was not started: the scheduler says why.
+    /// Its own process was not started, for the scheduler's reason.
     NotStarted(Box<str>),
     /// It was asked to end before all children had been started.
     Stopped,
@@ -60,10 +60,10 @@ impl fmt::Display for SupervisorError {
 
 impl Error for SupervisorError {}
 
-/// Why a child was not started at run time. The child comes back, unless the supervisor ends it
-/// just now, or has gone.
+/// The reason why a child was not started at run time, and the child, unless the supervisor is
+/// still ending it, or has gone.
 pub struct NotAdded<C> {
-    /// Why.
+    /// The reason.
     pub error: ChildError,
     /// The child.
     pub child: Option<HandedBack<C>>,

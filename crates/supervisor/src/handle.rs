@@ -1,4 +1,4 @@
-//! The handle to a supervisor that runs.
+//! The handle to a running supervisor.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::mail::{Change, Mail, Reply};
 use crate::plan::child_id::{ChildId, ChildRef};
 use crate::plan::request::ChildError;
 
-/// The handle to a supervisor: what one asks of it. Clones are handles to the same one. Dropping
-/// them leaves it as it is.
+/// The handle to a supervisor, for requests. Clones are handles to the same one. Dropping them does
+/// not change it.
 ///
-/// All methods are lock-free, and return at once: the supervisor does one thing after another, and
-/// answers when it has come to it.
+/// All methods are lock-free, and return at once: the supervisor handles requests one by one, and
+/// answers each when it is done.
 pub struct SupervisorHandle<P: Protocol> {
     mail: Address<P>,
 }
@@ -34,7 +34,7 @@ impl<P: Protocol> SupervisorHandle<P> {
         Self { mail }
     }
 
-    /// Adds a child behind the others, and starts it.
+    /// Adds a child after the others, and starts it.
     ///
     /// # Errors
     /// [`NotAdded`], with the child: [`ChildError::NameTaken`], [`ChildError::NotStarted`],
@@ -43,10 +43,10 @@ impl<P: Protocol> SupervisorHandle<P> {
         self.ask(|reply| Mail::Start(child, reply))
     }
 
-    /// Ends a child, which is not restarted then, and answers when it has ended. One that waits for
-    /// its restart waits no more. It stays, to be [started again](Self::restart_child) or
+    /// Ends a child without a restart, and answers when it has ended. Cancels a restart for which
+    /// it waits. The child stays, to be [started again](Self::restart_child) or
     /// [deleted](Self::delete_child), unless it is temporary or the supervisor's children are
-    /// [dynamic](crate::Strategy::Dynamic). When its group begins anew, it does, too.
+    /// [dynamic](crate::Strategy::Dynamic). If its group begins anew, it does, too.
     ///
     /// # Errors
     /// [`ChildError::Unknown`], [`ChildError::Stopping`].
@@ -55,7 +55,7 @@ impl<P: Protocol> SupervisorHandle<P> {
         self.ask(|reply| Mail::Change(Change::End, child, reply))
     }
 
-    /// Starts a child again that has ended.
+    /// Starts again a child that has ended.
     ///
     /// # Errors
     /// [`ChildError::Unknown`], [`ChildError::Running`], [`ChildError::Restarting`],
@@ -75,8 +75,8 @@ impl<P: Protocol> SupervisorHandle<P> {
         self.ask(|reply| Mail::Change(Change::Delete, child, reply))
     }
 
-    /// The children, in the order of their start. It is answered at once, whatever else the
-    /// supervisor does.
+    /// Lists the children, in the order of their start. It is answered at once, even while the
+    /// supervisor does something else.
     ///
     /// # Errors
     /// [`ChildError::Stopping`], if it has ended.
@@ -84,11 +84,11 @@ impl<P: Protocol> SupervisorHandle<P> {
         self.ask(Mail::List)
     }
 
-    /// The handle to a supervisor that is a child of this one: to its present life. It is answered
-    /// at once.
+    /// Returns the handle to a child that is a supervisor, in its present life. It is answered at
+    /// once.
     ///
     /// # Errors
-    /// [`ChildError::Unknown`], if there is no such child, or it is no supervisor that runs;
+    /// [`ChildError::Unknown`], if there is no such child, or it is no running supervisor;
     /// [`ChildError::Stopping`].
     pub fn below(&self, child: impl Into<ChildRef>) -> Answer<Self, ChildError> {
         let child = child.into();
@@ -98,8 +98,8 @@ impl<P: Protocol> SupervisorHandle<P> {
         })
     }
 
-    /// Asks it to end: to end its children, the last one first, each as its
-    /// [`Shutdown`](crate::Shutdown) says, whatever it does now. It is answered when that is done.
+    /// Asks the supervisor to end, at once, whatever it does: it ends its children, last first,
+    /// each as its [`Shutdown`](crate::Shutdown) says. It is answered when that is done.
     ///
     /// # Errors
     /// As for [`ended`](Self::ended): it may be about to end by itself, or have done so.
@@ -107,8 +107,8 @@ impl<P: Protocol> SupervisorHandle<P> {
         self.ask(Mail::Stop)
     }
 
-    /// Waits for its end, without asking for it. If it has ended, the answer is there. All that
-    /// ask get the same one, from whichever clone, before the end or after it.
+    /// Waits for its end, without asking for it. If it has ended, the answer is there. All callers
+    /// get the same answer, from any clone, before the end or after it.
     ///
     /// # Errors
     /// [`SupervisorError::Failed`], [`SupervisorError::Terminated`].

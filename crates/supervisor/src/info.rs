@@ -1,4 +1,4 @@
-//! What a supervisor tells of a child.
+//! The facts about a child that its supervisor reports.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,33 +8,33 @@ use filch_scheduler::Pid;
 use crate::plan::child::State;
 use crate::plan::child_id::ChildId;
 
-/// What a supervisor tells of a child.
+/// The facts about a child that its supervisor reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {
-    /// Which one.
+    /// Its id.
     pub id: ChildId,
     /// Its name, if it has one.
     pub name: Option<Arc<str>>,
-    /// Where it is in its lives.
+    /// The stage of its lives.
     pub state: ChildState,
     /// Its process, if it has one.
     pub pid: Option<Pid>,
 }
 
-/// Where a child is in its lives.
+/// The stage of a child's lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildState {
-    /// It has a process, which is a supervisor that starts its own children.
+    /// It has a process, a supervisor that is starting its own children.
     Starting,
     /// It has a process.
     Running,
-    /// Its process is to end, and has not ended yet.
+    /// Its process has been told to end, and has not ended yet.
     Ending,
-    /// It has no process, and is restarted then.
+    /// It has no process, and waits for its restart.
     Waiting {
-        /// When.
+        /// The time of the restart.
         until: Instant,
     },
     /// It has no process.

@@ -1,5 +1,4 @@
-//! What others have to say to a supervisor: requests, and what its children report; and where they
-//! say it.
+//! The mail of a supervisor: requests, reports of its children, and the address to send them to.
 
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -13,31 +12,31 @@ use crate::info::ChildInfo;
 use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::plan::request::ChildError;
 
-/// The supervisor's end of an answer. If it is dropped without one, the supervisor has ended.
+/// The supervisor's end of an answer. A drop without an answer says that the supervisor has ended.
 pub(crate) type Reply<T, E> = filch_promise::Reply<T, E, Gone>;
 
-/// What others have to say to a supervisor, whose children are `C`s.
+/// A letter to a supervisor whose children are `C`s.
 pub(crate) enum Mail<C> {
     /// Add this child, and start it.
     Start(C, Reply<ChildId, NotAdded<C>>),
-    /// Do that with a child.
+    /// Make this change to a child.
     Change(Change, ChildRef, Reply<ChildId, ChildError>),
-    /// Say which children there are.
+    /// List the children.
     List(Reply<Vec<ChildInfo>, ChildError>),
-    /// Say where a child that is a supervisor gets its mail.
+    /// Return the address of a child that is a supervisor.
     Below(ChildRef, Found<C>),
-    /// End, and say when that is done.
+    /// End, and answer when that is done.
     Stop(Reply<(), SupervisorError>),
-    /// Say when you have ended.
+    /// Answer when you have ended.
     AwaitEnd(Reply<(), SupervisorError>),
     /// A child that is a supervisor has begun.
     Begun(ChildId, Life),
 }
 
-/// Is told where that is.
+/// Gets the address.
 pub(crate) type Found<C> = Box<dyn FnOnce(Result<Address<C>, ChildError>) + Send>;
 
-/// What is to be done with a child.
+/// A change to a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     End,
@@ -45,25 +44,25 @@ pub(crate) enum Change {
     Delete,
 }
 
-/// How a supervisor has ended.
+/// The outcome of a supervisor.
 pub(crate) type End = Result<(), SupervisorError>;
 
-/// Where a supervisor gets its mail, for as long as it lives; and after that, how it has ended.
+/// The address of a supervisor's mail, for its life; afterwards, its outcome.
 pub(crate) struct Address<C> {
     mail: Sender<Mail<C>>,
     end: Arc<OnceLock<End>>,
 }
 
-/// What a supervisor finds there. Whatever becomes of it, all mail is answered: dropping this says
-/// that the supervisor has ended.
+/// The receiving end of a supervisor's mail. All mail is answered: dropping this says that the
+/// supervisor has ended.
 pub(crate) struct Mailbox<C: Send> {
     mail: Receiver<Mail<C>>,
-    /// Whether its process's waker lies there, for the push that comes next.
+    /// Set while the process's waker is there, for the next push to wake.
     waits: bool,
     end: Arc<OnceLock<End>>,
-    /// How it ends, if now.
+    /// Its outcome, if it ended now.
     ending: End,
-    /// Those that wait for its end.
+    /// The callers that wait for its end.
     at_end: Vec<Reply<(), SupervisorError>>,
 }
 
@@ -86,7 +85,7 @@ pub(crate) fn mailbox<C: Send>() -> (Address<C>, Mailbox<C>) {
 }
 
 impl<C: Send> Address<C> {
-    /// Sends it there, or answers at once. Lock-free, except for memory.
+    /// Sends the mail, or answers at once. Lock-free, except in the allocator.
     pub(crate) fn send(&self, mail: Mail<C>) {
         if let Err(refused) = self.mail.push(mail) {
             refused.into_inner().refuse(self.end.get());
@@ -95,7 +94,7 @@ impl<C: Send> Address<C> {
 }
 
 impl<C: Send> Mailbox<C> {
-    /// The next mail that is there. Polled by one process alone.
+    /// Returns the next letter, if there is one. Only one process polls it.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Mail<C>> {
         if self.waits && self.mail.is_empty() {
             // Nobody has come for the waker, which is that of the same process.
@@ -113,21 +112,21 @@ impl<C: Send> Mailbox<C> {
         Poll::Pending
     }
 
-    /// Has this one told how the supervisor has ended.
+    /// Keeps a reply to be sent when the supervisor has ended.
     pub(crate) fn tell_at_end(&mut self, reply: Reply<(), SupervisorError>) {
         self.at_end.push(reply);
     }
 
-    /// The supervisor has ended, and not because it was terminated.
+    /// Sets the outcome of a supervisor that was not terminated, and closes the mail.
     pub(crate) fn close(mut self, end: End) {
         self.ending = end;
     }
 }
 
 impl<C: Send> Drop for Mailbox<C> {
-    /// The end is there before the mail is closed: a push that is refused finds it. This waits for
-    /// a push that is under way, for an instant: in the queue its reply would last as long as the
-    /// handle does that waits for the answer.
+    /// Stores the outcome before it closes the mail: a refused push finds it. Spins for an instant
+    /// while a push is under way: left in the queue, its reply would last as long as the handle
+    /// that waits for the answer.
     fn drop(&mut self) {
         let end = self.end.get_or_init(|| self.ending.clone());
         self.mail.close();
@@ -141,8 +140,8 @@ impl<C: Send> Drop for Mailbox<C> {
 }
 
 impl<C> Mail<C> {
-    /// The supervisor has ended like that: a child comes back. All other replies say it when they
-    /// are dropped.
+    /// Answers with the outcome of the supervisor; a child comes back. Other replies report it by
+    /// being dropped.
     fn refuse(self, end: Option<&End>) {
         match self {
             Self::Start(child, reply) => {

@@ -20,7 +20,7 @@ use crate::settings::intensity::Intensity;
 use crate::settings::shutdown::Shutdown;
 use crate::settings::strategy::Strategy;
 
-/// A supervisor before it runs: how it treats its children, and which it begins with.
+/// A supervisor before it runs: its rules and its first children.
 ///
 /// It owns its children, and a child that is a supervisor owns its own: so there are no cycles.
 #[must_use = "a supervisor does nothing before it is started"]
@@ -31,8 +31,7 @@ pub struct Supervisor<P: Protocol> {
 }
 
 impl<P: Protocol> Supervisor<P> {
-    /// One without children, which allows one failure in five seconds, and restarts without a
-    /// pause.
+    /// Makes one without children, which allows one failure in five seconds, and restarts at once.
     pub fn new(strategy: Strategy) -> Self {
         Self {
             rules: Rules {
@@ -45,8 +44,8 @@ impl<P: Protocol> Supervisor<P> {
         }
     }
 
-    /// Its children may fail that often within any such period. At one more failure it ends all of
-    /// them, and itself.
+    /// Sets how many failures of children it survives within any such period. At one more failure
+    /// it ends all of them, and itself.
     pub fn intensity(mut self, failures: usize, period: Duration) -> Self {
         self.rules.intensity = Intensity {
             restarts: failures,
@@ -55,39 +54,38 @@ impl<P: Protocol> Supervisor<P> {
         self
     }
 
-    /// How long a child that has failed waits for its next life.
+    /// Sets the pause of a failed child before its next life.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.rules.backoff = backoff;
         self
     }
 
-    /// Gives its own process a [name](Handle::register). One that is a child has the child's.
+    /// Gives its own process a [name](Handle::register). One that is a child has the child's name.
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// One more child, which is started after the others and ended before them.
+    /// Adds a child, which is started after the others and ended before them.
     pub fn child(mut self, child: Child<P>) -> Self {
         self.children.push(child);
         self
     }
 
-    /// Starts it: a process of its own, and its children, one after another. It is answered when
-    /// all have been started.
+    /// Starts a process for the supervisor, which starts its children, one after another. It is
+    /// answered when all have been started.
     ///
-    /// It stays when the handle is dropped. It ends when it is asked to
-    /// ([`SupervisorHandle::stop`], [`Handle::cancel`], the scheduler's shutdown), or when its
-    /// children fail too often: then its process *fails* with what [`Failure`](crate::Failure)
-    /// says, as those that watch it, or are linked to it, are told. The time for pauses and limits
-    /// comes from `timers`. Once these are shut down, a supervisor that needs them ends instead,
-    /// and waits for no child.
+    /// It outlives the handle. It ends when it is asked to ([`SupervisorHandle::stop`],
+    /// [`Handle::cancel`], the scheduler's shutdown), or when its children fail too often: then its
+    /// process *fails* with the [`Failure`](crate::Failure), which monitors and linked processes
+    /// get. The time for pauses and limits comes from `timers`. If these are shut down, a
+    /// supervisor that needs them ends instead, and waits for no child.
     ///
     /// # Errors
     /// [`SupervisorError::NameTaken`], [`SupervisorError::NotStarted`]. The answer:
-    /// [`SupervisorError::Failed`] with [`Failure::NotStarted`](crate::Failure::NotStarted), when
-    /// the children that had been started have been ended, the last one first, and its name is
-    /// free; [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
+    /// [`SupervisorError::Failed`] with [`Failure::NotStarted`](crate::Failure::NotStarted), once
+    /// the children that had been started have been ended, last first, and its name is free;
+    /// [`SupervisorError::Stopped`], [`SupervisorError::Terminated`].
     pub fn start(
         mut self,
         scheduler: &Handle<P>,
@@ -120,7 +118,7 @@ impl<P: Protocol> Supervisor<P> {
     }
 }
 
-/// Where a supervisor's process is made.
+/// The place where a supervisor's process is made.
 struct Cradle<'a, P: Protocol> {
     scheduler: &'a Handle<P>,
     timers: &'a Timers,
@@ -155,11 +153,10 @@ impl<P: Protocol> Cradle<'_, P> {
 
 // Here, as a child must not know of supervisors, which have children.
 impl<P: Protocol> Child<P> {
-    /// A child that is a supervisor: `Child::supervisor("workers", || Supervisor::new(…))`. It is
-    /// called for each of its lives, and counts as started when all of its own children do.
+    /// Makes a child that is a supervisor: `Child::supervisor("workers", || Supervisor::new(…))`.
+    /// `make` is called for each life; the child counts as started when all of its own children do.
     ///
-    /// By default it is permanent, and its end is waited for without a
-    /// [limit](Shutdown::Unlimited).
+    /// By default it is permanent, and its end has no [limit](Shutdown::Unlimited).
     pub fn supervisor<F>(name: &str, make: F) -> Self
     where
         F: FnMut() -> Supervisor<P> + Send + 'static,

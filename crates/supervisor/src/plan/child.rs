@@ -1,4 +1,4 @@
-//! One child, as the plan knows it.
+//! A child, as the plan knows it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crate::plan::child_id::{ChildId, ChildRef, Life};
 use crate::settings::restart::Restart;
 use crate::settings::shutdown::Shutdown;
 
-/// What a user says of a child. `M` is what makes its processes, of which the plan knows nothing.
+/// A child's settings. `M` makes its processes; the plan knows nothing of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec<M> {
     pub(crate) name: Option<Arc<str>>,
@@ -18,14 +18,14 @@ pub(crate) struct Spec<M> {
     pub(crate) make: M,
 }
 
-/// A child and where it is in its lives.
+/// A child and its state.
 #[derive(Debug)]
 pub(crate) struct Child<M> {
     pub(crate) spec: Spec<M>,
     pub(crate) state: State,
-    /// When its present life began.
+    /// The start of its present life.
     pub(crate) since: Option<Instant>,
-    /// How often it has failed in a row.
+    /// The number of its failures in a row.
     pub(crate) failures: u32,
 }
 
@@ -39,22 +39,22 @@ pub(crate) struct Child<M> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It has no process, and gets none before somebody says so.
+    /// It has no process, and gets none without a request.
     Ended,
-    /// It has no process, and is restarted then.
+    /// It has no process, and is restarted at `until`.
     Waiting { until: Instant },
     /// It is being started.
     Starting { life: Life },
     /// It has been started.
     Running { life: Life },
-    /// It has been asked to end, and is terminated then; or never, or it has been terminated.
+    /// It has been asked to end, and is terminated at `limit`, if there is one; or was terminated.
     Ending { life: Life, limit: Option<Instant> },
-    /// It has ended so, by itself, and what follows has not been decided yet.
+    /// It has ended by itself, and the plan has yet to decide what follows.
     Fallen { life: Life, reason: ExitReason },
 }
 
 impl State {
-    /// The life of its process, if it has one.
+    /// Returns the life of its process, if it has one.
     pub(crate) fn life(&self) -> Option<Life> {
         match *self {
             Self::Starting { life } | Self::Running { life } | Self::Ending { life, .. } => {
@@ -64,14 +64,14 @@ impl State {
         }
     }
 
-    /// Whether its process is to be waited for.
+    /// Returns whether the supervisor must wait for its process.
     pub(crate) fn is_transit(&self) -> bool {
         matches!(self, Self::Starting { .. } | Self::Ending { .. })
     }
 }
 
 impl<M> Child<M> {
-    /// How it is called in what others read.
+    /// Returns its name, or else its id, for messages.
     pub(crate) fn called(&self, id: ChildId) -> ChildRef {
         match &self.spec.name {
             Some(name) => ChildRef::Name(Arc::clone(name)),

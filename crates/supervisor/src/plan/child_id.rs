@@ -1,10 +1,10 @@
-//! Which child, and which of its lives.
+//! The name of a child, and of one of its lives.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells the children of one supervisor apart, in the order in which they were added. It stays
-/// when the child is restarted, and is never used again.
+/// The number of a child of one supervisor, in the order in which they were added. A child keeps it
+/// when it is restarted; no other child gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChildId(pub(crate) u64);
 
@@ -23,12 +23,12 @@ impl fmt::Display for ChildId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Life(pub(crate) u64);
 
-/// A child, as its supervisor is asked for it: `"ledger".into()`, or its [`ChildId`].
+/// The child of a request: `"ledger".into()`, or its [`ChildId`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChildRef {
     /// The child of that name.
     Name(Arc<str>),
-    /// That one.
+    /// The child with that id.
     Id(ChildId),
 }
 

@@ -1,4 +1,4 @@
-//! All children of a supervisor, in the order of their start: each is moved from state to state.
+//! All children of a supervisor, in the order of their start, and their changes of state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -13,22 +13,22 @@ use crate::plan::event::Action;
 use crate::settings::restart::Restart;
 use crate::settings::shutdown::Shutdown;
 
-/// All children, in the order in which they were added, which is that of their start.
+/// All children, in the order in which they were added and are started.
 ///
-/// Everything is found in O(log n), so that a supervisor may have a hundred thousand of them.
+/// Every look-up takes O(log n), so that a supervisor may have a hundred thousand children.
 #[derive(Debug)]
 pub(crate) struct Children<M> {
     by_id: BTreeMap<ChildId, Child<M>>,
     by_name: BTreeMap<Arc<str>, ChildId>,
     added: u64,
     lives: u64,
-    /// Whether one that has ended, and is not to be restarted, stays: to be started again.
+    /// Set if children that have ended, and are not restarted, stay, to be started again.
     keeps_ended: bool,
-    /// How many are being started or ended.
+    /// The number of children that are being started or ended.
     in_transit: usize,
-    /// When which child that waits is to be restarted.
+    /// The waiting children, by the times of their restart.
     pauses: BTreeSet<(Instant, ChildId)>,
-    /// When which child that ends is to be terminated.
+    /// The ending children, by the times of their termination.
     limits: BTreeSet<(Instant, ChildId)>,
 }
 
@@ -46,10 +46,10 @@ impl<M> Children<M> {
         }
     }
 
-    /// Behind all others, without a process.
+    /// Adds a child behind all others, without a process.
     ///
     /// # Errors
-    /// Another child has that name.
+    /// The child: another one has that name.
     pub(crate) fn add(&mut self, spec: Spec<M>) -> Result<ChildId, Spec<M>> {
         let id = ChildId(self.added);
         if let Some(name) = &spec.name {
@@ -69,7 +69,7 @@ impl<M> Children<M> {
         Ok(id)
     }
 
-    /// The child is no more.
+    /// Removes the child.
     pub(crate) fn remove(&mut self, id: ChildId) -> Option<Spec<M>> {
         self.set(id, State::Ended);
         let child = self.by_id.remove(&id)?;
@@ -98,27 +98,27 @@ impl<M> Children<M> {
         self.by_id.iter().map(|(&id, child)| (id, child))
     }
 
-    /// The children of that stretch of the order, the last one first.
+    /// Lists the children of that stretch of the order, last first.
     pub(crate) fn last_first(&self, group: RangeInclusive<ChildId>) -> Vec<ChildId> {
         self.by_id.range(group).rev().map(|(&id, _)| id).collect()
     }
 
-    /// Whether any child is being started or ended.
+    /// Returns whether any child is being started or ended.
     pub(crate) fn are_in_transit(&self) -> bool {
         self.in_transit > 0
     }
 
-    /// The first child whose pause ends, and when.
+    /// Returns the first child to be restarted, and its time.
     pub(crate) fn first_pause(&self) -> Option<(Instant, ChildId)> {
         self.pauses.first().copied()
     }
 
-    /// The first child to be terminated, and when.
+    /// Returns the first child to be terminated, and its time.
     pub(crate) fn first_limit(&self) -> Option<(Instant, ChildId)> {
         self.limits.first().copied()
     }
 
-    /// The child enters that state.
+    /// Moves the child to that state.
     pub(crate) fn set(&mut self, id: ChildId, state: State) {
         let Some(child) = self.by_id.get_mut(&id) else {
             return;
@@ -142,7 +142,7 @@ impl<M> Children<M> {
         child.state = state;
     }
 
-    /// The child begins a life, if it still is one.
+    /// Begins a life of the child, if it is still there.
     pub(crate) fn start(&mut self, child: ChildId) -> Option<Action<M>> {
         self.by_id.get(&child)?;
         let life = Life(self.lives);
@@ -151,7 +151,7 @@ impl<M> Children<M> {
         Some(Action::Start { child, life })
     }
 
-    /// The child is ended, or laid down if it has no process.
+    /// Ends the child, or lays it down if it has no process.
     pub(crate) fn end(&mut self, child: ChildId, now: Instant) -> Option<Action<M>> {
         let Child { spec, state, .. } = self.by_id.get(&child)?;
         let life = match *state {
@@ -174,7 +174,7 @@ impl<M> Children<M> {
         Some(action)
     }
 
-    /// The first child whose limit has passed is terminated.
+    /// Terminates the first child whose limit has passed.
     pub(crate) fn terminate_overdue(&mut self, now: Instant) -> Option<Action<M>> {
         let (_, child) = self.limits.first().filter(|(limit, _)| *limit <= now)?;
         let child = *child;
@@ -183,7 +183,7 @@ impl<M> Children<M> {
         Some(Action::Terminate(child))
     }
 
-    /// A child without a process gets none, for now or for good.
+    /// Leaves a child without a process, or deletes it.
     pub(crate) fn lay_down(&mut self, child: ChildId) {
         let restart = self.by_id.get(&child).map(|child| child.spec.restart);
         if restart == Some(Restart::Temporary) || !self.keeps_ended {

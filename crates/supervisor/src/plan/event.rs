@@ -1,4 +1,4 @@
-//! What goes into the plan, and what comes out of it.
+//! The events that go into the plan, and the actions that come out.
 
 use filch_scheduler::ExitReason;
 
@@ -6,14 +6,14 @@ use crate::plan::child_id::{ChildId, Life};
 use crate::plan::failure::Failure;
 use crate::plan::request::{Answer, Request, RequestId};
 
-/// What happened.
+/// An event.
 #[derive(Debug)]
 pub(crate) enum Event<M> {
-    /// The supervisor begins, with the children that it has.
+    /// The supervisor begins, with its first children.
     Begin,
-    /// A child that was to be [started](Action::Start) has been.
+    /// A child that the plan [started](Action::Start) runs.
     Started { child: ChildId, life: Life },
-    /// A life is over, however it ended: of a child that had been started, or that did not start.
+    /// A life is over, in whatever way: of a child that ran, or that did not start.
     Ended {
         child: ChildId,
         life: Life,
@@ -21,22 +21,22 @@ pub(crate) enum Event<M> {
     },
     /// The plan's deadline has come.
     Time,
-    /// Somebody asks for something.
+    /// A user makes a request.
     Request(RequestId, Request<M>),
-    /// The supervisor is to end.
+    /// The supervisor must end.
     Stop,
 }
 
-/// What is to be done.
+/// An action that the driver must do.
 #[derive(Debug)]
 pub(crate) enum Action<M> {
-    /// Give the child a process. What comes of it is told: `Started` or `Ended`.
+    /// Start a process of the child, and report `Started` or `Ended`.
     Start { child: ChildId, life: Life },
     /// Ask the child's process to end.
     AskToEnd(ChildId),
     /// End the child's process.
     Terminate(ChildId),
-    /// All children that there were have been started: say so.
+    /// Report that all first children have been started.
     Begun,
     /// The answer to a request: one each.
     Answer(RequestId, Answer<M>),

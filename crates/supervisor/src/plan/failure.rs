@@ -1,4 +1,4 @@
-//! Why a supervisor ended that was not asked to.
+//! The reason why a supervisor ended by itself.
 
 use std::error::Error;
 use std::fmt;
@@ -7,22 +7,22 @@ use filch_scheduler::ExitReason;
 
 use crate::plan::child_id::ChildRef;
 
-/// Why a supervisor ended that was not asked to. Its children were ended before.
+/// The reason why a supervisor ended by itself. It has ended its children before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// When it began, this child did not start.
+    /// This child did not start when the supervisor began.
     NotStarted {
-        /// Which one.
+        /// The child.
         child: ChildRef,
-        /// Why.
+        /// The reason.
         reason: ExitReason,
     },
-    /// Its children failed more often than it allows. This one was the last.
+    /// Its children failed more often than it allows.
     TooManyFailures {
-        /// Which one.
+        /// The last child that failed.
         child: ChildRef,
-        /// How it ended, or why it did not start again.
+        /// The reason of its end, or why it did not start again.
         reason: ExitReason,
     },
 }

@@ -1,4 +1,4 @@
-//! What a supervisor is doing: one thing at a time.
+//! The work of a supervisor: one job at a time.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use crate::plan::child_id::ChildId;
 use crate::plan::failure::Failure;
 use crate::plan::request::RequestId;
 
-/// Children to be ended, then children to be started, one after another, for a purpose.
+/// Children to end, then children to start, one after another, for a purpose.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The next one is the last of the list, and of the order.
+    /// The last of the list comes next, and is the last of the order.
     pub(crate) to_end: Vec<ChildId>,
-    /// The next one is the last of the list, and the first of the order.
+    /// The last of the list comes next, and is the first of the order.
     pub(crate) to_start: Vec<ChildId>,
     pub(crate) purpose: Purpose,
 }
 
-/// What a job is for.
+/// The purpose of a job.
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// The supervisor begins.
     Begin,
     /// A child has failed, or its pause is over: its group begins anew.
     Restart,
-    /// A child has failed: its group is ended, and the child waits that long.
+    /// A child has failed: its group is ended, and the child waits for that duration.
     Pause(ChildId, Duration),
     /// A request to add this child and to start it.
     Add(RequestId, ChildId),

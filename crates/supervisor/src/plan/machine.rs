@@ -1,4 +1,4 @@
-//! The plan: what happened goes in, with the time; what is to be done comes out.
+//! The plan: events go in, with their times; actions come out.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -18,7 +18,7 @@ use crate::settings::backoff::Backoff;
 use crate::settings::intensity::{Failures, Intensity};
 use crate::settings::strategy::Strategy;
 
-/// How a supervisor treats its children.
+/// The rules by which a supervisor treats its children.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) strategy: Strategy,
@@ -28,9 +28,9 @@ pub(crate) struct Rules {
 
 /// The supervisor's state.
 ///
-/// It does one [job](Job) at a time, and each job ends children and then starts children, one at a
-/// time. What happens meanwhile waits: first what follows from children that have ended, then
-/// restarts whose pause is over, then requests. Only the end of the supervisor does not wait.
+/// It does one [job](Job) at a time; each job ends children and then starts children, one at a
+/// time. Other events wait: first the ends of children, then restarts whose pause is over, then
+/// requests. Only the end of the supervisor does not wait.
 #[derive(Debug)]
 pub(crate) struct Plan<M> {
     rules: Rules,
@@ -39,7 +39,7 @@ pub(crate) struct Plan<M> {
     job: Option<Job>,
     fallen: VecDeque<(ChildId, Life)>,
     requests: VecDeque<(RequestId, Request<M>)>,
-    /// The supervisor has ended.
+    /// Set when the supervisor has ended.
     is_over: bool,
     actions: VecDeque<Action<M>>,
 }
@@ -58,15 +58,15 @@ impl<M> Plan<M> {
         }
     }
 
-    /// One more child, before the supervisor begins.
+    /// Adds a child before the supervisor begins.
     ///
     /// # Errors
-    /// Another child has that name.
+    /// The child: another one has that name.
     pub(crate) fn add(&mut self, spec: Spec<M>) -> Result<ChildId, Spec<M>> {
         self.children.add(spec)
     }
 
-    /// Something happened, `now`. What is said of a life that is over means nothing.
+    /// Handles an event of the time `now`. Ignores events of lives that are over.
     pub(crate) fn handle(&mut self, event: Event<M>, now: Instant) {
         match event {
             Event::Begin => {
@@ -92,12 +92,12 @@ impl<M> Plan<M> {
         self.go_on(now);
     }
 
-    /// What is to be done next, in this order.
+    /// Returns the next action, in their order.
     pub(crate) fn next_action(&mut self) -> Option<Action<M>> {
         self.actions.pop_front()
     }
 
-    /// When [`Event::Time`] is to come, if nothing else happens.
+    /// Returns the time at which [`Event::Time`] is due, if no other event comes.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         // While children are waited for, none is restarted; otherwise none is being ended.
         let first = if self.children.are_in_transit() {
@@ -108,7 +108,7 @@ impl<M> Plan<M> {
         first.map(|(deadline, _)| deadline)
     }
 
-    /// The children, in the order of their start.
+    /// Returns the children, in the order of their start.
     pub(crate) fn children(&self) -> impl Iterator<Item = (ChildId, &Child<M>)> {
         self.children.iter()
     }
@@ -126,7 +126,7 @@ impl<M> Plan<M> {
         self.is_over || self.job.as_ref().is_some_and(stops)
     }
 
-    /// Until a child has to be waited for, or there is nothing to do.
+    /// Goes on until it must wait for a child, or has nothing to do.
     fn go_on(&mut self, now: Instant) {
         while !self.children.are_in_transit() && !self.is_over {
             let Some(job) = &mut self.job else {
@@ -151,7 +151,7 @@ impl<M> Plan<M> {
         }
     }
 
-    /// Begins what is to be done next, if anything is.
+    /// Begins the next thing to do; returns whether there was one.
     fn take_up(&mut self, now: Instant) -> bool {
         if let Some((child, life)) = self.fallen.pop_front() {
             self.decide(child, life, now);
@@ -222,7 +222,7 @@ impl<M> Plan<M> {
         }
     }
 
-    /// A child has ended by itself: what follows, unless a job has dealt with it since.
+    /// Decides what follows the end of a child by itself, unless a job has handled the child since.
     fn decide(&mut self, id: ChildId, life: Life, now: Instant) {
         let Some(child) = self.children.get(id) else {
             return;
@@ -239,7 +239,7 @@ impl<M> Plan<M> {
         }
     }
 
-    /// A child that is to be restarted has ended, or was not started again.
+    /// Handles a failure: a child to be restarted has ended, or did not start again.
     fn failed(&mut self, id: ChildId, reason: ExitReason, now: Instant) {
         let Some(child) = self.children.get_mut(id) else {
             return;
@@ -259,7 +259,7 @@ impl<M> Plan<M> {
         self.begin_anew(id, purpose);
     }
 
-    /// A child that has no process begins anew with its group, or waits for that.
+    /// Begins anew with a child that has no process, and its group, or makes them wait.
     fn begin_anew(&mut self, id: ChildId, purpose: Purpose) {
         self.children.set(id, State::Ended);
         let mut to_start = self.children.last_first(self.rules.strategy.group(id));
@@ -299,10 +299,10 @@ impl<M> Plan<M> {
         }
     }
 
-    /// The job that does what is asked.
+    /// Makes the job for a request.
     ///
     /// # Errors
-    /// The answer, if there is nothing to wait for.
+    /// The answer, if the request needs no wait.
     fn job_for(&mut self, id: RequestId, request: Request<M>) -> Result<Job, Answer<M>> {
         match request {
             Request::Start(spec) => {
@@ -331,7 +331,7 @@ impl<M> Plan<M> {
         }
     }
 
-    /// The child, which must have ended, and not wait for its restart.
+    /// Finds the child, which must have ended and not wait for a restart.
     fn at_rest(&self, which: &ChildRef) -> Result<ChildId, Answer<M>> {
         let refused = |error: ChildError| Err(Err(error.into()));
         let Some(id) = self.children.find(which) else {
@@ -357,8 +357,8 @@ impl<M> Plan<M> {
         self.actions.push_back(Action::Answer(id, answer));
     }
 
-    /// Gives up what it does, and ends all children: first the one that is being started or ended,
-    /// then the others, the last one first.
+    /// Gives up its job, and ends all children: first the one that is being started or ended, then
+    /// the others, last first.
     fn stop(&mut self, outcome: Result<(), Failure>, now: Instant) {
         let given_up = self.job.take().map(|job| job.purpose);
         if let Some(Purpose::Add(id, _) | Purpose::Change(id, _)) = given_up {

@@ -1,4 +1,4 @@
-//! What a supervisor does when, as a sequential state machine: no threads, no scheduler, no clock.
+//! The decisions of a supervisor, a sequential state machine: no threads, no scheduler, no clock.
 
 pub(crate) mod child;
 pub(crate) mod child_id;

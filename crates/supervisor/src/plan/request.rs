@@ -1,4 +1,4 @@
-//! What a supervisor is asked at run time, and what it answers.
+//! The requests to a supervisor at run time, and its answers.
 
 use std::error::Error;
 use std::fmt;
@@ -12,23 +12,23 @@ use crate::plan::child_id::{ChildId, ChildRef};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RequestId(pub(crate) u64);
 
-/// What a supervisor is asked to do with a child.
+/// A request about a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request<M> {
     /// Add this child, and start it.
     Start(Spec<M>),
     /// End its process, and do not restart it.
     End(ChildRef),
-    /// Start it again, which has ended.
+    /// Start a child again that has ended.
     Restart(ChildRef),
-    /// Forget it, which has ended.
+    /// Forget a child that has ended.
     Delete(ChildRef),
 }
 
-/// Which child it was about; or why it was not done.
+/// The child of the request; or the refusal.
 pub(crate) type Answer<M> = Result<ChildId, Refused<M>>;
 
-/// Why it was not done, and the child that was to be added, unless it is still being ended.
+/// The reason of a refusal, and the child to be added, unless it is still being ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused<M> {
     pub(crate) error: ChildError,
@@ -41,7 +41,7 @@ impl<M> From<ChildError> for Refused<M> {
     }
 }
 
-/// Why a supervisor did not do with a child what it was asked to.
+/// The reason why a supervisor refused a request about a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildError {
@@ -49,9 +49,9 @@ pub enum ChildError {
     Unknown,
     /// It has a child of that name already.
     NameTaken,
-    /// The child has a process, which has to be ended first.
+    /// The child has a process: end it first.
     Running,
-    /// The child waits for its restart, which has to be called off first, by ending it.
+    /// The child waits for its restart: cancel that first, by ending the child.
     Restarting,
     /// The child's process was not started, for this reason.
     NotStarted(ExitReason),

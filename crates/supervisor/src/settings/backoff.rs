@@ -1,11 +1,11 @@
-//! How long a child that has failed waits for its next life.
+//! The pause of a failed child before its next life.
 
 use std::time::Duration;
 
-/// How long a child that has failed waits for its next life: nothing by default.
+/// The pause of a failed child before its next life: none by default.
 ///
-/// The pause doubles with each failure in a row, up to a cap. A life that lasts as long as the cap,
-/// however it ends, ends the row.
+/// The pause doubles with each failure in a row, up to a cap. A life as long as the cap ends the
+/// row, however it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backoff {
     first: Duration,
@@ -19,20 +19,20 @@ impl Backoff {
         cap: Duration::ZERO,
     };
 
-    /// `first` after the first failure, then twice as long after each that follows, but no longer
-    /// than `cap`.
+    /// Pauses for `first` after the first failure, then twice as long after each that follows, but
+    /// no longer than `cap`.
     pub const fn exponential(first: Duration, cap: Duration) -> Self {
         Self { first, cap }
     }
 
-    /// The pause after that many failures in a row.
+    /// Returns the pause after that many failures in a row.
     pub(crate) fn pause(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1);
         let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
         self.first.saturating_mul(factor).min(self.cap)
     }
 
-    /// Whether a failure after a life of that length would be the first of a row.
+    /// Returns whether a failure after a life of that length would be the first of a row.
     pub(crate) fn begins_anew(&self, life: Duration) -> bool {
         life >= self.cap
     }

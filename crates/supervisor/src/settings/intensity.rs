@@ -1,10 +1,9 @@
-//! How often children may fail before their supervisor does.
+//! The failures of children that a supervisor survives.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How often children may fail before their supervisor does: at most `restarts` times within any
-/// `period`.
+/// The failures of children that a supervisor survives: at most `restarts` within any `period`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Intensity {
     pub(crate) restarts: usize,
@@ -12,7 +11,7 @@ pub(crate) struct Intensity {
 }
 
 impl Default for Intensity {
-    /// As in OTP: once in five seconds.
+    /// Once in five seconds, as in OTP.
     fn default() -> Self {
         Self {
             restarts: 1,
@@ -26,7 +25,7 @@ impl Default for Intensity {
 pub(crate) struct Failures(VecDeque<Instant>);
 
 impl Failures {
-    /// One more, `now`. Whether that is one too many.
+    /// Counts a failure at `now`. Returns whether it is one too many.
     pub(crate) fn is_one_too_many(&mut self, intensity: &Intensity, now: Instant) -> bool {
         let is_past = |then: &Instant| now.saturating_duration_since(*then) > intensity.period;
         while self.0.front().is_some_and(is_past) {

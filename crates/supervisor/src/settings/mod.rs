@@ -1,4 +1,4 @@
-//! What a user says of a supervisor and its children: data, and what follows from it at once.
+//! The settings of a supervisor and its children: data, and conclusions from it.
 
 pub(crate) mod backoff;
 pub(crate) mod intensity;

@@ -1,21 +1,21 @@
-//! After which ends a child is restarted.
+//! The ends after which a child is restarted.
 
 use filch_scheduler::ExitReason;
 
-/// After which ends a child is restarted.
+/// The ends after which a child is restarted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Restart {
-    /// After each.
+    /// After each end.
     #[default]
     Permanent,
-    /// After each that is not [normal](ExitReason::is_normal).
+    /// After each end that is not [normal](ExitReason::is_normal).
     Transient,
-    /// After none. Once it has ended, it is deleted.
+    /// After none. A child that has ended is deleted.
     Temporary,
 }
 
 impl Restart {
-    /// Whether a child that has ended by itself, and so, is restarted.
+    /// Returns whether a child that ended by itself, for this reason, is restarted.
     pub(crate) fn follows(self, reason: &ExitReason) -> bool {
         match self {
             Self::Permanent => true,

@@ -1,25 +1,25 @@
-//! Which children begin anew when one of them has failed.
+//! The children that begin anew when one of them has failed.
 
 use std::ops::RangeInclusive;
 
 use crate::plan::child_id::ChildId;
 
-/// Which children begin anew when one of them has failed.
+/// The children that begin anew when one of them has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// That one.
+    /// The failed one.
     OneForOne,
     /// All of them: each depends on each.
     OneForAll,
-    /// That one and those that were started after it: each depends on those before it.
+    /// The failed one and those started after it: each depends on those before it.
     RestForOne,
-    /// That one. There are many children of one kind, which come and go: what has ended and is not
-    /// restarted is deleted, and at the end all are asked at once. (OTP: `simple_one_for_one`.)
+    /// The failed one. For many children of one kind, which come and go: one that has ended without
+    /// a restart is deleted, and at the end all are asked at once. (OTP: `simple_one_for_one`.)
     Dynamic,
 }
 
 impl Strategy {
-    /// The children that begin anew when `failed` has failed: a stretch of the order of start.
+    /// Returns the children that begin anew after `failed`: a stretch of the order of start.
     pub(crate) fn group(self, failed: ChildId) -> RangeInclusive<ChildId> {
         match self {
             Self::OneForOne | Self::Dynamic => failed..=failed,

@@ -1,4 +1,4 @@
-//! A vocabulary, processes that tell what becomes of them, and a stage for them.
+//! A vocabulary, processes that note their lives, and a stage for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ impl Protocol for Test {
     type Error = String;
 }
 
-/// What a test has a process do.
+/// An order of a test to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// End normally.
@@ -34,14 +34,14 @@ pub(crate) enum Order {
     Fail,
 }
 
-/// Notes its start, how it is asked to end, and its end: `+a`, `?a`, `-a: done`.
+/// Notes its start, each request to end, and its end: `+a`, `?a`, `-a: done`.
 #[derive(Clone)]
 pub(crate) struct Actor {
     name: String,
     notes: Sender<String>,
-    /// Whether it ends when it is asked to.
+    /// Set if it ends when it is asked to.
     heeds: bool,
-    /// Whether it starts.
+    /// Set if it starts.
     starts: bool,
 }
 
@@ -91,7 +91,7 @@ impl Actor {
     }
 }
 
-/// A scheduler, a clock that stands still, and what processes have noted.
+/// A scheduler, a clock that stands still, and the notes of processes.
 pub(crate) struct Stage {
     pub(crate) scheduler: Scheduler<Test>,
     pub(crate) clock: FakeClock,
@@ -102,7 +102,7 @@ pub(crate) struct Stage {
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// Far longer than anything takes: a test that waits so long has failed.
+/// Far longer than any step takes: a test that waits so long has failed.
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Stage {
@@ -118,12 +118,12 @@ impl Stage {
         }
     }
 
-    /// A child that ends when it is asked to.
+    /// Makes a child that ends when it is asked to.
     pub(crate) fn child(&self, name: &str) -> Child<Test> {
         self.unwilling(name, usize::MAX)
     }
 
-    /// A child that does not.
+    /// Makes a child that does not.
     pub(crate) fn stubborn(&self, name: &str) -> Child<Test> {
         let mut actor = self.actor(name);
         actor.heeds = false;
@@ -132,12 +132,12 @@ impl Stage {
         })
     }
 
-    /// A child whose life of that number, from 0, does not start.
+    /// Makes a child whose life of that number, from 0, does not start.
     pub(crate) fn unwilling(&self, name: &str, nth: usize) -> Child<Test> {
         self.makers(name, nth)()
     }
 
-    /// Makes such children. They count their lives together.
+    /// Returns a maker of such children. They count their lives together.
     pub(crate) fn makers(
         &self,
         name: &str,
@@ -155,7 +155,7 @@ impl Stage {
         }
     }
 
-    /// A child without a name.
+    /// Makes a child without a name.
     pub(crate) fn unnamed(&self) -> Child<Test> {
         let actor = self.actor("");
         Child::unnamed(move |scheduler: &Handle<Test>| {
@@ -185,7 +185,7 @@ impl Stage {
         self.scheduler.send(self.pid(name), order).unwrap();
     }
 
-    /// What is noted next is that, in that order.
+    /// Checks that the next notes are these, in this order.
     #[track_caller]
     pub(crate) fn expect<const N: usize>(&self, notes: [&str; N]) {
         for note in notes {
@@ -193,7 +193,7 @@ impl Stage {
         }
     }
 
-    /// What is noted next.
+    /// Returns the next note.
     #[track_caller]
     pub(crate) fn next(&self) -> String {
         self.noted
@@ -201,20 +201,20 @@ impl Stage {
             .expect("something is noted")
     }
 
-    /// Nothing more has been noted.
+    /// Checks that there are no more notes.
     #[track_caller]
     pub(crate) fn expect_no_more(&self) {
         assert_eq!(self.noted.try_recv().ok(), None);
     }
 }
 
-/// The children's names.
+/// Returns the children's names.
 pub(crate) fn names(children: &[ChildInfo]) -> Vec<&str> {
     let names = children.iter().map(|child| child.name.as_deref());
     names.map(Option::unwrap_or_default).collect()
 }
 
-/// What becomes of a child, by its name.
+/// Returns the facts about a child, by its name.
 pub(crate) fn info(supervisor: &SupervisorHandle<Test>, name: &str) -> ChildInfo {
     let children = supervisor.children().wait().unwrap();
     let mut named = children
@@ -223,7 +223,7 @@ pub(crate) fn info(supervisor: &SupervisorHandle<Test>, name: &str) -> ChildInfo
     named.next().expect("it is a child")
 }
 
-/// Waits until that is so: what a process notes at its end, its supervisor hears a moment later.
+/// Waits until that is so: a supervisor hears of an end a moment after the process notes it.
 #[track_caller]
 pub(crate) fn until(is_so: impl Fn() -> bool) {
     let begun = Instant::now();
@@ -233,8 +233,8 @@ pub(crate) fn until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Waits until the supervisor has done what follows from all that it has been told of: it takes a
-/// request when it has nothing else to do.
+/// Waits until the supervisor has handled all events so far: it takes a request when it has nothing
+/// else to do.
 pub(crate) fn settle(supervisor: &SupervisorHandle<Test>) {
     let answer = supervisor.end_child("nobody").wait();
     assert_eq!(answer, Err(ChildError::Unknown));

@@ -35,7 +35,7 @@ fn they_come_and_go() {
     stage.expect_no_more();
 }
 
-/// Nobody waits for another's end.
+/// No child waits for another's end.
 #[test]
 fn at_the_end_all_are_asked_at_once() {
     let stage = Stage::new();

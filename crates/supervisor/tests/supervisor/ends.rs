@@ -8,8 +8,8 @@ use crate::common::{Order, SECOND, Stage};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// All are asked at once, so a child may end before its supervisor is asked: that restarts nobody,
-/// and has not failed.
+/// All are asked at once, so a child may end before its supervisor is asked: that is no failure,
+/// and restarts nobody.
 #[test]
 fn a_shutdown_is_no_failure() {
     for _ in 0..100 {
@@ -24,7 +24,7 @@ fn a_shutdown_is_no_failure() {
     }
 }
 
-/// It comes while a child fails and is restarted, or waits for that.
+/// The shutdown comes while a child fails and is restarted, or waits for that.
 #[test]
 fn a_shutdown_in_the_middle_of_restarts() {
     for backoff in [Backoff::NONE, Backoff::exponential(SECOND, SECOND)] {
@@ -45,7 +45,7 @@ fn a_shutdown_in_the_middle_of_restarts() {
     }
 }
 
-/// It can do nothing any more; its children are linked to it.
+/// The supervisor can do nothing any more; its children are linked to it.
 #[test]
 fn a_termination_takes_the_children_along() {
     let stage = Stage::new();

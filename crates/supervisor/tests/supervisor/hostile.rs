@@ -14,7 +14,7 @@ impl Drop for Bomb {
     }
 }
 
-/// An ordinary child with such a closure.
+/// Makes an ordinary child with such a closure.
 fn hostile(stage: &Stage, name: &str) -> Child<Test> {
     let (actor, bomb) = (stage.actor(name), Bomb);
     Child::new(name, move |scheduler: &Handle<Test>| {
@@ -42,7 +42,7 @@ fn a_child_that_is_deleted_costs_no_other() {
     stage.expect(["+c", "-c: done", "-a: done"]);
 }
 
-/// Two of them would end the program, if the panic of one met that of another.
+/// Two such panics would end the program if they met.
 #[test]
 fn a_supervisor_ends_well_whatever_its_children_leave() {
     let stage = Stage::new();

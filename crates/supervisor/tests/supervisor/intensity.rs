@@ -1,4 +1,4 @@
-//! How often children may fail.
+//! The failures of children that a supervisor survives.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ fn one_failure_too_many_ends_all() {
     assert_eq!(*why, *failure.to_string());
 }
 
-/// Nobody need ask in time: it is said whenever it is asked, and to all.
+/// Nobody must ask in time: every handle gets the outcome, each time it asks.
 #[test]
 fn how_it_ended_is_known_afterwards() {
     let stage = Stage::new();

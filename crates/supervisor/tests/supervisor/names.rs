@@ -6,8 +6,8 @@ use filch_supervisor::{Backoff, ChildError, Strategy, Supervisor};
 
 use crate::common::{Order, SECOND, Stage, info};
 
-/// What is sent to the old process comes back; what is sent by the name arrives at the new one. In
-/// between nobody has the name.
+/// A message to the old process comes back; one to the name arrives at the new process. In between
+/// nobody has the name.
 #[test]
 fn the_name_finds_the_present_life() {
     let stage = Stage::new();
@@ -36,7 +36,7 @@ fn the_name_finds_the_present_life() {
     stage.expect(["-a: done"]);
 }
 
-/// What a process has not read when it ends is dropped with it, as with any process.
+/// Unread messages are dropped with a process, as always.
 #[test]
 fn messages_do_not_go_over_to_the_next_life() {
     let stage = Stage::new();
@@ -53,7 +53,7 @@ fn messages_do_not_go_over_to_the_next_life() {
     stage.expect_no_more();
 }
 
-/// Names are the scheduler's: another process may have one.
+/// The names are the scheduler's: another process may have one.
 #[test]
 fn a_name_that_another_process_has() {
     let stage = Stage::new();
@@ -75,7 +75,7 @@ fn a_name_that_another_process_has() {
     other.start_child(stage.child("a")).wait().unwrap();
 }
 
-/// Nothing that is sent to a supervisor is lost.
+/// Messages to a supervisor come back to their senders.
 #[test]
 fn a_supervisor_takes_no_messages() {
     let stage = Stage::new();

@@ -34,7 +34,7 @@ fn they_start_and_end_in_order() {
     until(|| stage.scheduler.processes().is_empty());
 }
 
-/// The inner one deals with what it may, and then fails itself; the outer one restarts it.
+/// The inner one survives some failures, and then fails itself; the outer one restarts it.
 #[test]
 fn a_supervisor_that_fails_is_restarted() {
     let stage = Stage::new();
@@ -68,7 +68,7 @@ fn a_supervisor_that_fails_is_restarted() {
     stage.expect_no_more();
 }
 
-/// What has been started below is ended, then what has been started above.
+/// The children started below are ended, then those above.
 #[test]
 fn a_start_that_fails_below() {
     let stage = Stage::new();
@@ -105,7 +105,7 @@ fn the_handle_to_one_below() {
     assert_eq!(below("inner").unwrap().children().wait().unwrap().len(), 2);
 }
 
-/// A supervisor that is terminated, so that it can end nobody, takes all below with it.
+/// A terminated supervisor can end nobody, and still takes all below with it.
 #[test]
 fn the_end_of_one_above_ends_those_below() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! What is asked at run time, and refused.
+//! Requests at run time, and refusals.
 
 use filch_supervisor::{ChildError, ChildState, Restart, Strategy, Supervisor};
 
@@ -48,7 +48,7 @@ fn a_temporary_child_is_deleted_when_it_is_ended() {
     assert_eq!(supervisor.children().wait().unwrap(), []);
 }
 
-/// What is refused comes back, and can be started elsewhere.
+/// A refused child comes back, and can be started elsewhere.
 #[test]
 fn a_child_that_is_not_added_comes_back() {
     let stage = Stage::new();
@@ -84,8 +84,8 @@ fn a_child_that_is_not_added_comes_back() {
     assert_eq!(refused.child.unwrap().into_inner().name(), Some("c"));
 }
 
-/// One thing after another: what is asked while a child ends is done after that; only the end of
-/// all does not wait, and answers what did.
+/// A request that comes while a child ends waits for that. Only the end of the supervisor does not
+/// wait, and it answers the waiting requests.
 #[test]
 fn requests_wait_for_each_other() {
     let stage = Stage::new();

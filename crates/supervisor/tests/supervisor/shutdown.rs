@@ -1,4 +1,4 @@
-//! How children are ended.
+//! The ways in which children are ended.
 
 use filch_actors::prelude::*;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn one_is_terminated_at_once_and_another_has_all_the_time() {
     stopped.wait().unwrap();
 }
 
-/// What is stopped restarts nobody, and has its name no more when it says so.
+/// A stopped supervisor restarts nobody, and has no name any more when it answers.
 #[test]
 fn the_end_is_the_end() {
     let stage = Stage::new();

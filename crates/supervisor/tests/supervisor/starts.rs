@@ -1,4 +1,4 @@
-//! How a supervisor starts, or does not.
+//! The start of a supervisor, and its failures.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -80,7 +80,7 @@ fn a_supervisor_that_did_not_start_has_its_name_no_more() {
     started.wait().unwrap_err();
 }
 
-/// Tells which process has the name `root` when it is woken.
+/// Sends, when it is woken, the process that has the name `root`.
 struct Looking {
     scheduler: Handle<Test>,
     told: mpsc::Sender<Option<Pid>>,

@@ -1,10 +1,10 @@
-//! Which children begin anew, and in which order.
+//! The children that begin anew, and their order.
 
 use filch_supervisor::{ChildState, Restart, Strategy, Supervisor, SupervisorHandle};
 
 use crate::common::{Order, SECOND, Stage, Test, info, names, settle, until};
 
-/// Three children.
+/// Starts three children.
 fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
     let supervisor = Supervisor::new(strategy)
         .child(stage.child("a"))
@@ -15,7 +15,7 @@ fn three(stage: &Stage, strategy: Strategy) -> SupervisorHandle<Test> {
     supervisor
 }
 
-/// The last one first, each waited for.
+/// Stops them: the last one first, each waited for.
 fn stop(stage: &Stage, supervisor: &SupervisorHandle<Test>) {
     supervisor.stop().wait().unwrap();
     stage.expect(["-c: done", "-b: done", "-a: done"]);
@@ -80,8 +80,8 @@ fn who_is_restarted_after_which_end() {
     stage.expect_no_more();
 }
 
-/// A child that has ended normally begins anew with its group; one that is temporary is ended with
-/// it, and no more.
+/// A child that has ended normally begins anew with its group; a temporary one is ended with it,
+/// and does not begin anew.
 #[test]
 fn the_group_begins_anew_as_a_whole() {
     let stage = Stage::new();

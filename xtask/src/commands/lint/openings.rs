@@ -28,7 +28,6 @@ const EXEMPT: &[&str] = &[
     "crates/processors",
     "crates/promise",
     "crates/scheduler",
-    "crates/supervisor",
     "examples/rayon",
     "loom-tests",
     "tests",

@@ -13,14 +13,14 @@ use crate::plan::request::ChildError;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// What is asked of whom, answered, and when.
+    /// Compares all facts and their times.
     #[test]
     fn the_plan_does_what_the_model_says(script in script()) {
         prop_assert_eq!(carry_out(&script), foretell(&script));
     }
 }
 
-/// The worlds are such that all of it happens.
+/// Checks that every kind of fact happens in the worlds.
 #[test]
 fn everything_happens() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,4 @@
-//! Cases that made-up worlds seldom come to.
+//! Cases that are rare in made-up worlds.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,14 @@ use crate::settings::restart::Restart;
 use crate::settings::shutdown::Shutdown;
 use crate::settings::strategy::Strategy;
 
-/// A plan that is told what happens step by step.
+/// A plan that a test drives event by event.
 struct Told {
     plan: Plan<()>,
     now: Instant,
 }
 
 impl Told {
-    /// That many children, which are being started.
+    /// Begins with that many children, which are being started.
     fn new(strategy: Strategy, children: usize, restarts: usize) -> Self {
         let period = Duration::from_secs(1);
         let mut plan = Plan::new(Rules {
@@ -44,7 +44,7 @@ impl Told {
         Self { plan, now }
     }
 
-    /// The life that the child is in.
+    /// Returns the present life of the child.
     fn life(&mut self, child: u64) -> Life {
         let child = self.plan.child_mut(ChildId(child)).expect("it exists");
         child.state.life().expect("it lives")
@@ -82,7 +82,7 @@ impl Told {
     }
 }
 
-/// The first end of child 0 is dealt with by the job that ends its group. In the same job it begins
+/// The job that ends the group of child 0 handles its first end. In the same job the child begins
 /// anew, and ends again, after child 1 has. So child 1 is the one that has failed too often.
 #[test]
 fn an_end_is_decided_in_its_turn() {

@@ -1,4 +1,4 @@
-//! What holds in every world, whatever the model says:
+//! Invariants of every world, independent of the model:
 //!
 //! * children are started in their order, and ended in the reverse order;
 //! * within any period there are no more restarts than are allowed;
@@ -19,13 +19,13 @@ use crate::settings::backoff::Backoff;
 use crate::settings::restart::Restart;
 use crate::settings::strategy::Strategy;
 
-/// Nobody asks for anything, except for the end.
+/// Removes all requests, but not the end.
 fn undisturbed(mut script: Script) -> Script {
     script.requests.clear();
     script
 }
 
-/// When each child was started.
+/// Returns the times at which each child was started.
 fn starts(facts: &[(Time, Fact)]) -> BTreeMap<ChildId, Vec<Time>> {
     let mut starts = BTreeMap::<_, Vec<_>>::new();
     for (time, fact) in facts {

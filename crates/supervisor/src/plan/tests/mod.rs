@@ -1,4 +1,4 @@
-//! The plan against a model of it that is written another way, in worlds that are made up.
+//! The plan against a model written in another way, in made-up worlds.
 
 mod agreement;
 mod cases;

@@ -1,4 +1,4 @@
-//! What a world is made of: settings, children, and all that will happen by itself.
+//! The script of a world: settings, children, and all events that happen by themselves.
 
 use std::time::Duration;
 
@@ -21,37 +21,37 @@ use crate::settings::strategy::Strategy;
 /// Nanoseconds since the supervisor began.
 pub(super) type Time = u64;
 
-/// What durations are multiples of.
+/// Durations are multiples of this.
 pub(super) const UNIT: Time = 1_000_000_000_000;
 
-/// What happens in a world, but for what the supervisor does.
+/// All events of a world except those of the supervisor.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
     pub(super) rules: Rules,
-    /// The children at the beginning.
+    /// The first children.
     pub(super) children: Vec<Spec<()>>,
-    /// In the order of their times.
+    /// Sorted by time.
     pub(super) requests: Vec<(Time, Request<()>)>,
     pub(super) stop_at: Time,
     lives: Vec<LifeScript>,
 }
 
-/// What one life of a child is like.
+/// The script of one life of a child.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LifeScript {
     pub(super) start_takes: Time,
     pub(super) starts: bool,
-    /// How long it lasts if nobody ends it.
+    /// Its length if nobody ends it.
     pub(super) lasts: Option<Time>,
     pub(super) ends_normally: bool,
-    /// How long after it is asked to end it ends.
+    /// The time from a request to end until it ends.
     pub(super) heeds_after: Time,
-    /// How long after it is terminated it ends.
+    /// The time from its termination until it ends.
     pub(super) dies_after: Time,
 }
 
 impl LifeScript {
-    /// How it ends if nobody ends it.
+    /// Returns the reason of its end if nobody ends it.
     pub(super) fn reason(&self) -> ExitReason {
         if !self.starts {
             ExitReason::NotStarted("no".into())
@@ -63,7 +63,7 @@ impl LifeScript {
     }
 }
 
-/// What a supervisor does that others see, and when.
+/// An act of a supervisor that others see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fact {
     Start(ChildId),
@@ -75,7 +75,7 @@ pub(super) enum Fact {
 }
 
 impl Script {
-    /// What that life of that child is like. No two things happen at one time.
+    /// Returns the script of that life of that child. No two events happen at one time.
     pub(super) fn life(&self, child: ChildId, nth: usize) -> LifeScript {
         let number = child.0 * 1_000 + nth as u64;
         let life = self.lives[(child.0 as usize * 5 + nth) % self.lives.len()];
@@ -93,8 +93,8 @@ impl Script {
     }
 }
 
-/// Scatters numbers over a tenth of the unit, as the generator `SplitMix64` does: the sum of two is
-/// no third one, so that no two things happen at one time.
+/// Scatters numbers over a tenth of the unit, as the generator `SplitMix64` does: no sum of two is
+/// a third one, so no two events happen at one time.
 fn jitter(number: u64) -> Time {
     let mut bits = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -11,7 +11,7 @@ use crate::plan::event::{Action, Event};
 use crate::plan::machine::Plan;
 use crate::plan::request::{ChildError, Request, RequestId};
 
-/// What the world does by itself.
+/// An event of the world itself.
 #[derive(Debug, Clone, Copy)]
 enum Happening {
     Started(ChildId, Life),
@@ -20,7 +20,7 @@ enum Happening {
     Stop,
 }
 
-/// A process that lives.
+/// A living process.
 #[derive(Debug)]
 struct Process {
     life: Life,
@@ -41,11 +41,11 @@ struct World<'a> {
     facts: Vec<(Time, Fact)>,
 }
 
-/// What the plan does in that world, until the supervisor has ended.
+/// Returns the facts of the plan in that world, until the supervisor has ended.
 ///
 /// # Panics
-/// If a child has two lives at once, a process is ended that does not live, a request is answered
-/// twice or never, or a child is left when the supervisor ends.
+/// If a child has two lives at once, the plan ends a process that does not live, a request is
+/// answered twice or never, or a child is left when the supervisor ends.
 pub(super) fn carry_out(script: &Script) -> Vec<(Time, Fact)> {
     let mut plan = Plan::new(script.rules);
     for spec in &script.children {
@@ -243,7 +243,7 @@ impl World<'_> {
         }
     }
 
-    /// Which life of the script the child is in.
+    /// Returns the number of the child's present life in the script.
     fn nth(&self, child: ChildId) -> usize {
         let process = self.processes.get(&child);
         process.expect("what is ended lives").nth

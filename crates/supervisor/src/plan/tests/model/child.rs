@@ -1,4 +1,4 @@
-//! A child of the model: the life that it is in, and those that are over.
+//! A child of the model: its present life, and its past ones.
 
 use filch_scheduler::ExitReason;
 
@@ -11,15 +11,15 @@ use crate::settings::shutdown::Shutdown;
 pub(super) struct Child {
     pub(super) id: ChildId,
     pub(super) spec: Spec<()>,
-    /// How its last life is, or was.
+    /// The script of its last or present life.
     last: Option<LifeScript>,
     process: Option<Process>,
     past: Vec<PastLife>,
-    /// When it is to be restarted.
+    /// The time of its restart.
     pub(super) due: Option<Time>,
 }
 
-/// A process, and when it ends if nobody ends it before.
+/// A process, and the time of its end if nobody ends it before.
 struct Process {
     life: LifeScript,
     began_at: Time,
@@ -29,9 +29,9 @@ struct Process {
 }
 
 struct PastLife {
-    /// How long it was, if it had begun.
+    /// Its length, if it had begun.
     lasted: Option<Time>,
-    /// Whether its end counts as a failure.
+    /// Set if its end counts as a failure.
     has_failed: bool,
 }
 
@@ -49,7 +49,7 @@ impl Child {
         }
     }
 
-    /// How it is called in what others read.
+    /// Returns its name, or else its id, for messages.
     pub(super) fn called(&self) -> ChildRef {
         match &self.spec.name {
             Some(name) => ChildRef::Name(name.clone()),
@@ -57,7 +57,7 @@ impl Child {
         }
     }
 
-    /// How many lives it has had, the present one not counted.
+    /// Returns the number of its past lives.
     pub(super) fn lives(&self) -> usize {
         self.past.len()
     }
@@ -66,18 +66,18 @@ impl Child {
         self.process.is_some()
     }
 
-    /// When its process ends, if that is not for ever.
+    /// Returns the time at which its process ends, unless it lives for ever.
     pub(super) fn ends_at(&self) -> Option<Time> {
         let process = self.process.as_ref()?;
         Some(process.ends_at).filter(|ends_at| *ends_at < NEVER)
     }
 
-    /// How its last life has ended, or is about to.
+    /// Returns the reason of the end of its last life, past or to come.
     pub(super) fn reason(&self) -> ExitReason {
         self.last.expect("it has lived").reason()
     }
 
-    /// It gets a process, `now`. When that has started, or has not.
+    /// Begins a life at `now`. Returns the time at which it has started, or failed to.
     pub(super) fn begin(&mut self, life: LifeScript, now: Time) -> Time {
         let began_at = now + life.start_takes;
         let ends_at = match life.lasts {
@@ -119,7 +119,7 @@ impl Child {
         Some(fact)
     }
 
-    /// When it ends, having been asked, or its supervisor loses patience.
+    /// Returns the time at which it ends, once asked, or its supervisor loses patience.
     pub(super) fn next(&self) -> Option<Time> {
         let process = self.process.as_ref()?;
         let limit = match (self.spec.shutdown, process.asked_at) {
@@ -131,7 +131,7 @@ impl Child {
         Some(limit.min(process.ends_at))
     }
 
-    /// That time has come.
+    /// Does what is due at that time.
     pub(super) fn pass(&mut self, now: Time) -> Option<Fact> {
         let process = self.process.as_mut()?;
         if process.ends_at <= now {
@@ -143,7 +143,7 @@ impl Child {
         Some(Fact::Terminate(self.id))
     }
 
-    /// Its process has ended.
+    /// Records the end of its process.
     pub(super) fn bury(&mut self) {
         let process = self.process.take().expect("it has ended");
         let has_begun = process.life.starts && process.began_at < process.ends_at;
@@ -153,8 +153,8 @@ impl Child {
         });
     }
 
-    /// Its last end counts. How long it is to wait: the row of failures goes back to the last life
-    /// as long as the cap.
+    /// Counts its last end as a failure. Returns the pause: the failures in a row go back to the
+    /// last life as long as the cap.
     pub(super) fn fail(&mut self, backoff: Backoff) -> Time {
         let last = self.past.last_mut();
         last.expect("it has ended").has_failed = true;

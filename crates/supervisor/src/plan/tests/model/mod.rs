@@ -1,6 +1,6 @@
-//! What a supervisor has to do, written as OTP's is: as a program that waits for each thing that
-//! it does, and reads its mail when it has nothing else to do. There is no state machine: what the
-//! rules need to know is looked up in what has been.
+//! The duties of a supervisor, written as OTP's is: a program that waits for each thing that it
+//! does, and reads its mail when it has nothing else to do. There is no state machine: the rules
+//! look up the past.
 
 mod child;
 
@@ -17,7 +17,7 @@ use crate::plan::request::{ChildError, Request};
 use crate::settings::restart::Restart;
 use crate::settings::strategy::Strategy;
 
-/// What ends the supervisor, in the middle of whatever it does.
+/// The error ends the supervisor, in the middle of whatever it does.
 type Step<T = ()> = Result<T, Result<(), Failure>>;
 
 struct Supervisor<'a> {
@@ -34,7 +34,7 @@ struct Supervisor<'a> {
     facts: Vec<(Time, Fact)>,
 }
 
-/// What the supervisor does in the world of that script, until it has ended.
+/// Returns the facts of a supervisor in the world of that script, until it has ended.
 pub(super) fn foretell(script: &Script) -> Vec<(Time, Fact)> {
     let mut supervisor = Supervisor {
         script,
@@ -146,7 +146,7 @@ impl Supervisor<'_> {
 
     // Waiting.
 
-    /// Nothing interrupts that but the end.
+    /// Sleeps until `time`. Only the end of the supervisor interrupts it.
     fn sleep_until(&mut self, time: Time) -> Step {
         if self.is_stopping {
             while let Some(number) = self.next_mail(time) {
@@ -190,7 +190,7 @@ impl Supervisor<'_> {
         Ok(Err(child.reason()))
     }
 
-    /// Ends the child and waits for that; goes on with it if it was interrupted.
+    /// Ends the child and waits for that; if it was interrupted, it goes on with that end.
     fn end(&mut self, id: ChildId) -> Step {
         self.in_transit = Some(id);
         self.ask(id);
@@ -217,7 +217,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A child without a process: some are deleted then.
+    /// Deletes a child without a process, or leaves it so.
     fn lay_down(&mut self, id: ChildId) {
         let is_dynamic = self.script.rules.strategy == Strategy::Dynamic;
         let child = self.child(id);
@@ -298,7 +298,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The group of a child that has no process: ended, the last one first; then started.
+    /// Ends the group of a child without a process, last first; then starts it.
     fn begin_anew(&mut self, id: ChildId, starts: bool) -> Step {
         let group: Vec<ChildId> = match self.script.rules.strategy {
             Strategy::OneForOne | Strategy::Dynamic => vec![id],
