@@ -1,5 +1,5 @@
-//! A fixed-step loop: a worker with its own `run` sets the pace, one changes the world, one of
-//! another scheduler shows it.
+//! A fixed-step loop: a worker with its own `run` sets the pace, another changes the world, and one
+//! of another scheduler shows it.
 //!
 //! ```sh
 //! cargo run --release -p filch-engine --example fixed_step
@@ -24,11 +24,11 @@ struct Step {
     seconds: f64,
 }
 
-/// The world has changed.
+/// Reports that the world has changed.
 #[derive(Clone)]
 struct Frame(u32);
 
-/// How many frames were shown, and the last height.
+/// The number of frames shown, and the last height.
 struct Shown {
     frames: u32,
     height: f64,
@@ -51,7 +51,7 @@ fn show(frame: &Frame, world: &World, shown: &mut Shown) {
     }
 }
 
-/// One step after the other, each at its moment.
+/// Takes one step after the other, each at its moment.
 fn pace(context: Context<'_>) {
     let begin = Instant::now();
     for step in 1..=STEPS {

@@ -1,31 +1,31 @@
-//! Whether a task that somebody waits for is done, wherever it went.
+//! Counts the copies of a task that somebody waits for, and tells when all are done.
 
 use filch_parker::Unparker;
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 
-/// What a task came to that somebody waited for.
+/// The outcome of a task that somebody waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
-    /// How many workers ran it to its end.
+    /// The number of workers that ran it to its end.
     pub ran: usize,
-    /// How many did not: they ended before, or panicked in it, or nobody took it any more.
+    /// The number of workers that did not: they ended before, panicked in it, or were gone.
     pub dropped: usize,
 }
 
-/// What the copies of a task share, if somebody waits for it.
+/// The counts that all copies of an awaited task share.
 #[derive(Debug)]
 struct Counts {
-    /// Copies, and the sender as long as it sends.
+    /// The living copies, and one for the sender while it sends.
     alive: AtomicUsize,
-    /// All that there were.
+    /// All copies that were ever made.
     copies: AtomicUsize,
     ran: AtomicUsize,
     waiter: Unparker,
 }
 
 impl Counts {
-    /// One less is alive.
+    /// Counts one down, and wakes the waiter after the last.
     fn leave(&self) {
         // ORDERING: Release, for the Acquire in `poll`: what this copy did. An RMW: so do the
         // others', whose releases it continues.
@@ -43,12 +43,12 @@ impl Counts {
     }
 }
 
-/// The end of the thread that waits.
+/// The end for the thread that waits.
 #[derive(Debug)]
 pub(crate) struct Completion(Arc<Counts>);
 
 impl Completion {
-    /// For a thread with that unparker; and what keeps it waiting until all has been sent.
+    /// Makes it, with a [`Sending`] that keeps the thread of `waiter` waiting until all is sent.
     pub(crate) fn new(waiter: Unparker) -> (Self, Sending) {
         let counts = Arc::new(Counts {
             alive: AtomicUsize::new(1),
@@ -59,7 +59,7 @@ impl Completion {
         (Self(Arc::clone(&counts)), Sending(counts))
     }
 
-    /// What it came to, once no copy is left. Then all that ran happened before.
+    /// Returns the outcome, once no copy is left. Everything that the copies did happened before.
     pub(crate) fn poll(&self) -> Option<Completed> {
         // ORDERING: Acquire, for the Release in `leave`: what the copies did, and the counts.
         if self.0.alive.load(Ordering::Acquire) != 0 {
@@ -74,12 +74,12 @@ impl Completion {
     }
 }
 
-/// As long as it lives, not all copies have been sent.
+/// Lives until all copies have been sent.
 #[derive(Debug)]
 pub(crate) struct Sending(Arc<Counts>);
 
 impl Sending {
-    /// For the first copy.
+    /// Makes the first copy's part.
     pub(crate) fn copy(&self) -> Awaited {
         Counts::copy(&self.0)
     }
@@ -91,17 +91,17 @@ impl Drop for Sending {
     }
 }
 
-/// Goes with each copy of a task that somebody waits for, and tells its end.
+/// Goes with each copy of an awaited task, and reports its end.
 #[derive(Debug)]
 pub(crate) struct Awaited(Arc<Counts>);
 
 impl Awaited {
-    /// For another copy.
+    /// Makes another copy's part.
     pub(crate) fn copy(&self) -> Self {
         Counts::copy(&self.0)
     }
 
-    /// The task has run. Dropped without that, it has not.
+    /// Counts the task as run. Dropped without this call, it counts as not run.
     pub(crate) fn has_run(&self) {
         // ORDERING: Relaxed: released by `leave`, in the drop.
         self.0.ran.fetch_add(1, Ordering::Relaxed);

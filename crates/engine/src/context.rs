@@ -1,4 +1,4 @@
-//! What the code of a worker can do beside changing its data.
+//! The calls that a worker's code can make.
 
 use std::any::{TypeId, type_name};
 use std::fmt;
@@ -21,13 +21,13 @@ use crate::worker::bound::{Bound, Denied};
 use crate::worker::operations::{Call, Operations, Stopped};
 use crate::worker::public::WaitsFor;
 
-/// What the code of a worker can do beside changing its data: send, wait, give way. A task's
-/// function takes it as a parameter among its data; a worker's own `run` is called with it.
+/// The calls that a worker's code can make: send, wait, give way. A task's function takes it as a
+/// parameter among its data; a worker's own `run` is called with it.
 ///
 /// **Waiting.** In a [fiber](crate::Worker::in_fiber) a wait switches back to the scheduler.
-/// Without one it steps the scheduler right there, on top of its own stack: other workers go on,
-/// and the wait is over once they have let go of the stack. Data that the waiting code has locked
-/// stays locked.
+/// Without one it runs the scheduler right there, on top of the worker's stack: other workers go
+/// on, and the wait ends once they have returned from the stack. Data that the waiting code has
+/// locked stays locked.
 #[derive(Clone, Copy)]
 pub struct Context<'a>(&'a dyn Operations);
 
@@ -52,37 +52,37 @@ impl<'a> From<Call<'a>> for Context<'a> {
 }
 
 impl Context<'_> {
-    /// The name of the worker.
+    /// Returns the name of the worker.
     pub fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Whether the worker is to end: it was removed, its scheduler terminated, or data that it uses
-    /// is gone. Then its own `run` should return soon.
+    /// Returns whether the worker must end: it was removed, its scheduler terminated, or data that
+    /// it uses is gone. Then its own `run` should return soon.
     pub fn is_ending(&self) -> bool {
         self.0.is_ending()
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
-    /// How many schedulers it went to; none, and it is dropped. Lock-free, but for the first task
-    /// of a type in a scheduler, whose route is looked up.
+    /// Returns the number of schedulers reached; if none, the task is dropped. Lock-free, except
+    /// that a scheduler looks up the route of a type for its first task.
     ///
     /// # Panics
-    /// If the task's `clone` does. Then it has reached some of them.
+    /// If the task's `clone` panics. Then it has reached some of them.
     pub fn broadcast<T: Task>(&self, task: T) -> usize {
         let route = self.route::<T>();
         let envelope = Envelope::new(route.kind, task);
         self.0.broadcast(&route, envelope)
     }
 
-    /// The same, and waits until the last of them has run it, or dropped it as it ended.
+    /// As [`broadcast`](Self::broadcast), and waits until each has run it, or dropped it.
     ///
     /// # Errors
-    /// The task, if the worker lists its type itself. [`WaitError::Ending`], if the worker is told
+    /// The task, if the worker itself lists its type. [`WaitError::Ending`], if the worker is told
     /// to end meanwhile.
     ///
     /// # Panics
-    /// If the task's `clone` does.
+    /// If the task's `clone` panics.
     pub fn complete<T: Task>(&self, task: T) -> Result<Completed, WaitError<T>> {
         let route = self.route::<T>();
         if self.0.lists_task(route.kind) {
@@ -103,12 +103,11 @@ impl Context<'_> {
         }
     }
 
-    /// Runs a task by this worker's own functions, here and now. What functions around it have
-    /// locked is not locked again: both may read it. What else it takes is waited for.
+    /// Runs a task by this worker's own functions, here and now. It does not lock again what the
+    /// functions around it have locked: both may read that. It waits for all other data.
     ///
-    /// # Errors
-    /// The task, if the worker has no function for its type, or if one of both changes what the
-    /// other one has too; [`NestedError::Panicked`].
+    /// The task, if the worker has no function for its type, or if it or a function around it
+    /// changes data of both; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
         let route = self.route::<T>();
         match self.0.run_nested(route.kind, NonNull::from(&task).cast()) {
@@ -122,16 +121,15 @@ impl Context<'_> {
     }
 
     /// Runs the tasks that wait for this worker, oldest first, until there is none, or data is
-    /// locked. How many. For a worker with its own `run`, whose tasks nobody else runs.
+    /// locked. Returns their number. For a worker with its own `run`, whose tasks nobody else runs.
     pub fn run_queued(&self) -> usize {
         self.0.run_queued()
     }
 
-    /// Waits for a task of a type that this worker [receives](crate::Worker::receives), the oldest
-    /// first.
+    /// Waits for the oldest task of a type that this worker [receives](crate::Worker::receives).
     ///
     /// # Errors
-    /// If the worker does not receive that type, or is to end.
+    /// If the worker does not receive that type, or must end.
     pub fn receive<T: Task>(&self) -> Result<Received<'_, T>, ReceiveError> {
         let name = type_name::<T>();
         let mut received = None;
@@ -145,10 +143,10 @@ impl Context<'_> {
         }
     }
 
-    /// The same, without waiting: `None`, if there is no such task now.
+    /// As [`receive`](Self::receive) without waiting: `None` if there is no such task now.
     ///
     /// # Errors
-    /// If the worker does not receive that type, or is to end.
+    /// If the worker does not receive that type, or must end.
     pub fn try_receive<T: Task>(&self) -> Result<Option<Received<'_, T>>, ReceiveError> {
         if self.is_ending() {
             return Err(ReceiveError::Ending);
@@ -157,15 +155,14 @@ impl Context<'_> {
         Ok(queued.map(|queued| Received::new(queued, self.0)))
     }
 
-    /// Locks data, waiting for it if need be, and calls `function` with it: `|world: &mut World,
-    /// input: &Input| …`. For a worker's own `run`; what a task's function takes is locked as it
-    /// is.
+    /// Locks data, waits for it if need be, and calls `function` with it: `|world: &mut World,
+    /// input: &Input| …`. For a worker's own `run`; the data of a task's function is locked
+    /// already.
     ///
     /// # Errors
     /// If the worker does not list it, it excludes what is locked already, or the worker is to end.
     ///
-    /// # Panics
-    /// If the function does. What it changes is poisoned.
+    /// If the worker does not list it, it excludes data locked already, or the worker must end.
     pub fn lock<P: 'static, R>(&self, function: impl Function<P, R>) -> Result<R, LockDataError> {
         let bound = self.bound(&function)?;
         let mut function = Some(function);
@@ -190,7 +187,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a function takes, looked at as it is for a task when its worker is added.
+    /// Finds the data of a function, with the checks that a task's function gets when it is added.
     fn bound<P: 'static, R, F: Function<P, R>>(&self, _: &F) -> Result<Rc<Bound>, LockDataError> {
         let requests = F::requests();
         if let Some((_, second)) = Request::conflict(&requests) {
@@ -210,7 +207,7 @@ impl Context<'_> {
     /// Lets others run once.
     ///
     /// # Errors
-    /// If the worker is to end.
+    /// If the worker must end.
     pub fn give_way(&self) -> Result<(), Ending> {
         self.0.give_way(true);
         match self.is_ending() {
@@ -219,19 +216,19 @@ impl Context<'_> {
         }
     }
 
-    /// Waits until `condition` holds. It is asked each time that it is the worker's turn; at least
+    /// Waits until `condition` returns true. It is called in each turn of the worker; at least
     /// every millisecond, if no other worker keeps the thread longer.
     ///
     /// # Errors
-    /// If the worker is to end.
+    /// If the worker must end.
     pub fn wait_until(&self, condition: impl FnMut() -> bool) -> Result<(), Ending> {
         self.wait_for(WaitsFor::Condition, condition)
     }
 
-    /// Waits until that moment, to some microseconds.
+    /// Waits until that moment, to within some microseconds.
     ///
     /// # Errors
-    /// If the worker is to end.
+    /// If the worker must end.
     pub fn sleep_until(&self, moment: Instant) -> Result<(), Ending> {
         self.wait_for(WaitsFor::Condition, || {
             let is_over = Instant::now() >= moment;

@@ -7,7 +7,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// One more. Only the thread whose count it is calls this.
+    /// Adds one. Only the thread that owns the count calls this.
     pub(crate) fn add_one(&self) {
         // ORDERING: Relaxed: for people, and nobody else changes it.
         let counted = self.0.load(Ordering::Relaxed) + 1;

@@ -1,4 +1,4 @@
-//! The engine, as its users hold it.
+//! The engine, for its users.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ use crate::task::Task;
 
 /// Schedulers that drive workers over shared data. See the [crate](crate).
 ///
-/// Clones are one engine. Dropped, it changes nothing: [`terminate`](Self::terminate) ends it.
+/// Clones are one engine. Dropping it changes nothing: [`terminate`](Self::terminate) ends it.
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -38,24 +38,24 @@ impl Engine {
     /// The most schedulers of an engine, over its whole life.
     pub const MAX_SCHEDULERS: usize = MAX_SCHEDULERS;
 
-    /// The rounds without work after which a scheduler blocks, unless it is told otherwise.
+    /// The default number of rounds without work after which a scheduler blocks.
     pub const ROUNDS_BEFORE_REST: u32 = 16;
 
-    /// One without schedulers.
+    /// Makes an engine without schedulers.
     pub fn new() -> Self {
         Self::with_rounds_before_rest(Self::ROUNDS_BEFORE_REST)
     }
 
-    /// The same, whose schedulers block after so many rounds without work. Between the first four
-    /// they pause, between the others they let other threads run: more rounds find a task that
-    /// comes soon without being woken, and cost processor time.
+    /// As [`new`](Self::new), with schedulers that block after `rounds` rounds without work. After
+    /// the first four they pause, after the others they let other threads run. More rounds find a
+    /// task that comes soon without a wake-up, and cost processor time.
     pub fn with_rounds_before_rest(rounds: u32) -> Self {
         Self {
             shared: Arc::new(Shared::new(rounds)),
         }
     }
 
-    /// Starts a scheduler in a thread of its own, which has that name. It lives without workers.
+    /// Starts a scheduler in a thread of that name. It lives on without workers.
     ///
     /// # Errors
     /// [`StartError`].
@@ -84,21 +84,21 @@ impl Engine {
     }
 
     /// Calls `drive` with a scheduler that the calling thread drives: see
-    /// [`LocalScheduler::update`]. When that has returned, the scheduler's workers are told to end,
-    /// and driven until they have.
+    /// [`LocalScheduler::update`]. After its return, the scheduler's workers are told to end, and
+    /// driven until they have.
     ///
-    /// It is lent and not given, so that it is never dropped by a thread that ends: a fiber may be
-    /// in the middle of `LocalKey::with`, and would go on with a thread-local that is gone.
+    /// It is lent so that no thread drops it at its own end: a fiber may be in the middle of
+    /// `LocalKey::with`, and would go on with a thread-local that is gone.
     ///
-    /// A thread may drive several, one inside of the other. While the inner one ends, the outer
-    /// one's workers have no turns: if one of them has locked data of the inner one's and waits,
-    /// that does not end.
+    /// A thread may drive several, one inside the other. While the inner one ends, the outer one's
+    /// workers have no turns: if one of them has locked data of the inner one and waits, the inner
+    /// one never ends.
     ///
     /// # Errors
     /// [`StartError`].
     ///
     /// # Panics
-    /// If `drive` does, once the workers have ended.
+    /// If `drive` panics, once the workers have ended.
     pub fn local_scheduler<R>(
         &self,
         name: impl Into<String>,
@@ -119,23 +119,23 @@ impl Engine {
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
-    /// How many schedulers it went to; none, and it is dropped.
+    /// Returns the number of schedulers reached; if none, the task is dropped.
     ///
-    /// Looks its type up, under a lock that is held for a moment; for a stream of tasks keep a
+    /// It looks up the type under a short lock; for a stream of tasks keep a
     /// [`sender`](Self::sender).
     ///
     /// # Panics
-    /// If the task's `clone` does. Then it has reached some of them.
+    /// If the task's `clone` panics. Then it has reached some of them.
     pub fn broadcast<T: Task>(&self, task: T) -> usize {
         self.sender().send(task)
     }
 
-    /// The same, and blocks until the last of them has run it, or dropped it as it ended. Not for
-    /// the thread of a scheduler, which may be one of them: workers have
+    /// As [`broadcast`](Self::broadcast), and blocks until the last worker has run it, or dropped
+    /// it. Never call it on the thread of a scheduler, which may have such a worker: workers have
     /// [`Context::complete`](crate::Context::complete).
     ///
     /// # Panics
-    /// If the task's `clone` does.
+    /// If the task's `clone` panics.
     pub fn complete<T: Task>(&self, task: T) -> Completed {
         let parker = Parker::new();
         let (completion, sending) = Completion::new(parker.unparker());
@@ -151,7 +151,7 @@ impl Engine {
         }
     }
 
-    /// Sends tasks of one type.
+    /// Returns a sender of tasks of one type.
     pub fn sender<T: Task>(&self) -> TaskSender<T> {
         TaskSender {
             route: self.shared.links.routes().route::<T>(),
@@ -160,19 +160,19 @@ impl Engine {
         }
     }
 
-    /// Terminates all schedulers. It does nothing the second time.
+    /// Terminates all schedulers. The second call does nothing.
     pub fn terminate(&self) {
         self.shared.terminate_all();
     }
 
-    /// Blocks until the threads of the schedulers have ended, which were terminated before. Not for
-    /// one of those threads. A [local](Self::local_scheduler) scheduler has none.
+    /// Blocks until the threads of the terminated schedulers have ended. Never call it on one of
+    /// those threads. A [local](Self::local_scheduler) scheduler has none.
     pub fn join(&self) {
         self.shared.join();
     }
 
-    /// What each worker does at present. It stops nobody, so one that goes on meanwhile may be
-    /// shown in between; what hangs is shown as it is.
+    /// Returns the present state of each worker. It stops none, so a busy worker may be shown
+    /// between two states; a hanging one is shown as it is.
     pub fn report(&self) -> Report {
         self.shared.report()
     }
@@ -192,12 +192,12 @@ pub struct TaskSender<T> {
 }
 
 impl<T: Task> TaskSender<T> {
-    /// To how many schedulers it went; none, and it is dropped. Lock-free.
+    /// Sends a task; returns the number of schedulers reached. If none, it is dropped. Lock-free.
     ///
-    /// What the caller did before happens before the task runs.
+    /// Everything that the caller did before happens before the task runs.
     ///
     /// # Panics
-    /// If the task's `clone` does. Then it has reached some of them.
+    /// If the task's `clone` panics. Then it has reached some of them.
     pub fn send(&self, task: T) -> usize {
         match self.route.schedulers() {
             0 => {

@@ -12,27 +12,27 @@ use crate::letter::{Letter, Plain, Tracked};
 use crate::route::TaskKind;
 use crate::task::Task;
 
-/// A task on its way. It is four words, and most tasks lie in it: an allocation, and its end on
-/// another thread, would cost as much as all else that is done for a task.
+/// A task on its way, in four words. Most tasks fit in it: an allocation, freed on another thread,
+/// would cost as much as all other work for a task.
 pub(crate) struct Envelope {
     kind: TaskKind,
     methods: &'static Methods,
-    /// The letter that `methods` is for.
+    /// A letter of the type of `methods`.
     room: Room,
 }
 
-/// Room for a letter. One that does not fit lies in a box, and the box in here. A task may have
-/// cells of its own, which change behind a shared reference.
+/// Room for a letter, or for a box with one that does not fit. A task may have cells of its own,
+/// which change behind a shared reference.
 type Room = UnsafeCell<MaybeUninit<[*mut (); 2]>>;
 
-/// What can be done with a letter of one type in its room, by one who does not know the type.
+/// The operations on a letter of one type in its room, for code that does not know the type.
 ///
-/// Each is unsafe: the room has such a letter.
+/// Each is unsafe: the room must have such a letter.
 struct Methods {
     type_id: fn() -> TypeId,
     task: unsafe fn(&Room) -> NonNull<()>,
     copy: unsafe fn(&Room) -> Room,
-    /// Drops it: a destructor that panics harms nobody. It may have run before.
+    /// Drops it, and contains a panic of its destructor. The flag says that it has run.
     end: unsafe fn(&Room, bool),
 }
 
@@ -44,7 +44,7 @@ impl Envelope {
         Self::with(kind, Plain(task))
     }
 
-    /// One that tells whoever waits for it when it has run, or is dropped.
+    /// Makes one that reports when it has run, or is dropped.
     pub(crate) fn tracked<T: Task>(kind: TaskKind, task: T, awaited: Awaited) -> Self {
         Self::with(kind, Tracked { task, awaited })
     }
@@ -66,10 +66,10 @@ impl Envelope {
         }
     }
 
-    /// For another worker.
+    /// Makes a copy for another worker.
     ///
     /// # Panics
-    /// If the task's `clone` does.
+    /// If the task's `clone` panics.
     pub(crate) fn copy(&self) -> Self {
         Self {
             kind: self.kind,
@@ -83,20 +83,20 @@ impl Envelope {
         self.kind
     }
 
-    /// Where the task lies, as long as this stays where it is.
+    /// Returns a pointer to the task, valid until this moves.
     pub(crate) fn task(&self) -> NonNull<()> {
         // SAFETY: the methods are those of the letter in the room.
         unsafe { (self.methods.task)(&self.room) }
     }
 
-    /// It has run.
+    /// Ends the task as run.
     pub(crate) fn ran(self) {
         let this = ManuallyDrop::new(self);
         // SAFETY: the methods are those of the letter in the room, which nobody looks at again.
         unsafe { (this.methods.end)(&this.room, true) };
     }
 
-    /// The task, which is of that type, and which nobody waits for.
+    /// Takes the task out: it has that type, and nobody waits for it.
     pub(crate) fn into_task<T: Task>(self) -> T {
         let this = ManuallyDrop::new(self);
         assert_eq!((this.methods.type_id)(), TypeId::of::<Plain<T>>());
@@ -187,8 +187,8 @@ unsafe fn end<L: Letter>(room: &Room, has_run: bool) {
     }
 }
 
-/// A letter that is dropped with this, where it lies: it may be larger than the fiber's stack that
-/// this is on. It was put there by [`put`], and nobody looks at it again.
+/// Drops a letter in its place, which may be larger than this fiber's stack. [`put`] put it there,
+/// and nobody looks at it again.
 struct Ends<L>(NonNull<L>);
 
 impl<L> Drop for Ends<L> {
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Each lies in its envelope as it should, is copied, and goes once.
+    /// Checks that a task fits its envelope or not, is copied, and is dropped once.
     fn goes<T: Task + PartialEq + std::fmt::Debug>(task: T, fits: bool) {
         assert_eq!(super::fits::<Plain<T>>(), fits);
         let envelope = Envelope::new(TaskKind(7), task.clone());

@@ -1,19 +1,19 @@
-//! What is refused, and why.
+//! The errors, with their reasons.
 
 use std::error::Error;
 use std::{fmt, io};
 
 use crate::request::Request;
 
-/// Why there is no such scheduler.
+/// The reason why there is no such scheduler.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// An engine has 64 at most, over its whole life.
+    /// An engine has at most 64, over its whole life.
     TooMany,
     /// The engine has been terminated.
     Terminated,
-    /// The system gives no thread.
+    /// The system refuses the thread.
     Thread(io::Error),
 }
 
@@ -36,7 +36,7 @@ impl Error for StartError {
     }
 }
 
-/// Why a worker cannot be removed.
+/// The reason why a worker cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
     /// It was told to end before.
@@ -56,7 +56,7 @@ impl fmt::Display for RemoveError {
 
 impl Error for RemoveError {}
 
-/// A task that a worker does not take, handed back.
+/// A task that a worker refuses, handed back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<T> {
     /// The worker does not list its type.
@@ -65,23 +65,23 @@ pub enum SendError<T> {
     Ended(T),
 }
 
-/// A task that cannot be waited for, handed back where it was not sent.
+/// A task that cannot be waited for, handed back if it was not sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WaitError<T> {
     /// The worker itself lists its type, and would wait for itself.
     Own(T),
-    /// The worker is to end. The task is on its way.
+    /// The worker must end. The task is on its way.
     Ending,
 }
 
-/// A task that cannot run inside another one, handed back where it did not run.
+/// A task that cannot run inside another one, handed back if it did not run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NestedError<T> {
-    /// The worker has no function for its type: it does not list it, or receives it.
+    /// The worker has no function for its type: it does not list the type, or receives it.
     Unlisted(T),
-    /// It takes what the task around it has, and one of them changes it.
+    /// It takes data that the task around it has, and one of them changes it.
     Conflict(T, Request),
-    /// The worker is to end.
+    /// The worker must end.
     Ending(T),
     /// The worker is not bound to its data yet: it is in `setup_owner`.
     Early(T),
@@ -89,30 +89,30 @@ pub enum NestedError<T> {
     Panicked,
 }
 
-/// Why data cannot be locked.
+/// The reason why data cannot be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockDataError {
     /// The worker does not list it.
     Unlisted(Request),
-    /// It is shared, and may only be read.
+    /// It is shared, and must only be read.
     ReadOnly(Request),
-    /// Two parameters exclude each other, or a parameter excludes what a function around has.
+    /// Two parameters exclude each other, or a parameter excludes data that a function around has.
     Conflict(Request),
-    /// The worker is to end.
+    /// The worker must end.
     Ending,
 }
 
-/// Why there is no task to receive.
+/// The reason why there is no task to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveError {
-    /// The worker does not list its type among those that it receives.
+    /// The worker does not receive this type.
     Unlisted,
-    /// The worker is to end.
+    /// The worker must end.
     Ending,
 }
 
-/// The worker is to end: it should return soon.
+/// The worker must end: it should return soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending;
 

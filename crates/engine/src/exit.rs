@@ -1,8 +1,8 @@
-//! Why a worker ended.
+//! The reason why a worker ended.
 
 use std::fmt;
 
-/// Why a worker ended.
+/// The reason why a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {
@@ -12,17 +12,17 @@ pub enum Exit {
     Removed,
     /// Its scheduler, or the engine, was terminated.
     Terminated,
-    /// The owner of data that it uses has destroyed it. The type of the data.
+    /// The owner destroyed data, of this type, that it uses.
     OwnerGone(&'static str),
-    /// A task that changed data panicked, and left it half changed. The type of the data.
+    /// A task panicked while it changed data of this type, and left it half changed.
     Poisoned(&'static str),
-    /// It asked for data of its own scheduler whose owner is in another one. The type of the data.
+    /// It lists data of this type as its own scheduler's, and the owner is in another one.
     NotInGroup(&'static str),
-    /// Its code panicked: where, and what it said.
+    /// Its code panicked.
     Panicked {
-        /// A task's type, or the part of its life.
+        /// The task's type, or the part of the worker's life.
         during: &'static str,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// There was no memory for its stack.

@@ -7,12 +7,12 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::worker::way::GiveWay;
 
-/// Code on a stack of its own, which its thread switches to and which switches back.
+/// Code on a stack of its own, to and from which its thread switches.
 pub(crate) struct Fiber(Coroutine<(), (), ()>);
 
 impl Fiber {
     /// # Errors
-    /// If there is no memory for a stack of so many bytes.
+    /// If there is no memory for a stack of that many bytes.
     pub(crate) fn new(bytes: usize, code: impl FnOnce(&dyn GiveWay) + 'static) -> io::Result<Self> {
         // The crate adds a page to it, and would overflow.
         if bytes > isize::MAX as usize / 2 {
@@ -23,7 +23,7 @@ impl Fiber {
         Ok(Self(Coroutine::with_stack(stack, run)))
     }
 
-    /// Runs it until it gives way, or returns. Not after that.
+    /// Runs it until it gives way, or returns. Must not be called after the return.
     pub(crate) fn resume(&mut self) {
         let _: CoroutineResult<(), ()> = self.0.resume(());
     }

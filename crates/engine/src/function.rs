@@ -1,37 +1,37 @@
-//! Functions by what they take: from their parameters follows what is locked.
+//! Functions by their parameters, which determine the locked data.
 
 use crate::param::Param;
 use crate::request::Request;
 use crate::worker::operations::Call;
 
-/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`](crate::Context)
-/// anywhere among the parameters, of which there are eight at most. Implemented for functions and
-/// closures; sealed by its parameters.
+/// A function that takes data: `fn(&World, &mut Input) -> R`, with at most eight parameters, and a
+/// [`Context`](crate::Context) anywhere among them. Implemented for functions and closures; sealed
+/// by its parameters.
 pub trait Function<Params, R>: Sized {
-    /// What each parameter refers to.
+    /// Returns the data of each parameter.
     #[doc(hidden)]
     fn requests() -> Vec<Option<Request>>;
 
     /// # Safety
-    /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
+    /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
     unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R;
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
 pub trait Handler<T, Params>: Send + 'static {
-    /// What each parameter behind the task refers to.
+    /// Returns the data of each parameter behind the task.
     #[doc(hidden)]
     fn requests() -> Vec<Option<Request>>;
 
     /// # Safety
-    /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
+    /// `data` has a pointer for each parameter, fit for [`Param::get`].
     #[doc(hidden)]
     unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>);
 }
 
-/// A function is called by way of a helper: it is known to take the parameters' own types, whatever
-/// their lifetimes, and not only those that it was named with.
+/// Implements the traits. A helper calls the function, so that it is known to take the parameters'
+/// own types with any lifetimes, not only those of its declaration.
 macro_rules! functions {
     ($($param:ident $value:ident $number:tt),*) => {
         impl<F, R, $($param: Param),*> Function<fn($($param),*), R> for F

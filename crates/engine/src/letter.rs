@@ -1,18 +1,18 @@
-//! What lies in an envelope: a task, and who waits for it.
+//! The contents of an envelope: a task, and its waiter.
 
 use crate::completion::Awaited;
 use crate::task::Task;
 
-/// What lies in an envelope.
+/// The contents of an envelope.
 pub(crate) trait Letter: Send + Sized + 'static {
     type Task: Task;
 
     fn task(&self) -> &Self::Task;
 
-    /// For another worker.
+    /// Makes a copy for another worker.
     fn copy(&self) -> Self;
 
-    /// The task has run. A thread or a worker that waits for it is told when this is dropped.
+    /// Marks the task as run. The drop then tells a thread or a worker that waits for it.
     fn has_run(&self);
 }
 
@@ -36,7 +36,7 @@ impl<T: Task> Letter for Plain<T> {
 /// A task that somebody waits for.
 pub(crate) struct Tracked<T> {
     pub(crate) task: T,
-    /// Behind the task: dropped after it, also if its destructor panics.
+    /// Behind the task, so dropped after it, even if its destructor panics.
     pub(crate) awaited: Awaited,
 }
 

@@ -1,4 +1,4 @@
-//! The ways into the schedulers of an engine.
+//! The queues of an engine's schedulers, for senders.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::route::{MAX_SCHEDULERS, Route};
 use crate::routes::Routes;
 use crate::worker::handle::Inlet;
 
-/// The way into a scheduler.
+/// The sending end of a scheduler's queue.
 pub(crate) struct Link {
     queue: Sender<Message>,
     unparker: Unparker,
@@ -23,7 +23,7 @@ impl Link {
         Self { queue, unparker }
     }
 
-    /// Puts it into the scheduler's queue. Lock-free.
+    /// Puts the message into the scheduler's queue. Lock-free.
     ///
     /// # Errors
     /// The message, if the scheduler is gone.
@@ -34,10 +34,10 @@ impl Link {
     }
 }
 
-/// The ways into all schedulers of an engine, and the routes that say which to take.
+/// The links to all schedulers of an engine, and the routes of tasks to them.
 pub(crate) struct Links {
     links: [OnceLock<Link>; MAX_SCHEDULERS],
-    /// Which of them are there: a bit for each.
+    /// The connected schedulers, a bit for each.
     connected: AtomicU64,
     routes: Routes,
 }
@@ -55,7 +55,7 @@ impl Links {
         &self.routes
     }
 
-    /// Makes that scheduler one to which tasks can be sent.
+    /// Makes that scheduler reachable for tasks.
     pub(crate) fn connect(&self, scheduler: usize, link: Link) {
         let fresh = self.links[scheduler].set(link);
         debug_assert!(fresh.is_ok(), "each number is given out once");
@@ -65,7 +65,7 @@ impl Links {
         self.connected.fetch_or(1 << scheduler, Ordering::AcqRel);
     }
 
-    /// Puts it into that scheduler's queue. Lock-free.
+    /// Puts the message into that scheduler's queue. Lock-free.
     ///
     /// # Errors
     /// The message, if the scheduler is gone.
@@ -73,7 +73,7 @@ impl Links {
         self.link(scheduler).send(message)
     }
 
-    /// Whether messages wait in that scheduler's queue: a hint.
+    /// Returns whether messages wait in that scheduler's queue: a hint.
     pub(crate) fn has_messages(&self, scheduler: usize) -> bool {
         !self.link(scheduler).queue.is_empty()
     }
@@ -85,17 +85,17 @@ impl Links {
         }
     }
 
-    /// Whether it could be sent: 1, or 0. A scheduler that is gone drops it, and so tells whoever
-    /// waits for it.
+    /// Returns 1 if it was sent, else 0. A scheduler that is gone drops the task, and so tells the
+    /// waiter.
     fn send_task(&self, scheduler: usize, envelope: Envelope) -> usize {
         usize::from(self.send(scheduler, Message::Task(envelope)).is_ok())
     }
 
-    /// Sends `envelope` to each scheduler with a worker that lists its type: one copy for each. To
-    /// how many. Lock-free.
+    /// Sends a copy of `envelope` to each scheduler with a worker that lists its type. Returns the
+    /// number of schedulers reached. Lock-free.
     ///
     /// # Panics
-    /// If the task's `clone` does. Then it has reached some of them.
+    /// If the task's `clone` panics. Then it has reached some of them.
     pub(crate) fn broadcast(&self, route: &Route, envelope: Envelope) -> usize {
         let schedulers = route.schedulers();
         if schedulers == 0 {
@@ -114,7 +114,7 @@ impl Links {
 }
 
 impl Links {
-    /// Has every scheduler look whether data of its workers has ended.
+    /// Makes every scheduler check whether data of its workers has ended.
     pub(crate) fn wake_all(&self) {
         // ORDERING: AcqRel: the partner of `connect`, both ways.
         let connected = self.connected.fetch_or(0, Ordering::AcqRel);

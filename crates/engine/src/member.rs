@@ -11,17 +11,17 @@ use crate::worker::public::Public;
 /// A scheduler, as its engine keeps it.
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// No worker may be added any more.
+    /// Set when no worker may be added any more.
     pub(crate) is_terminated: bool,
-    /// Its loop has ended.
+    /// Set when its loop has ended.
     pub(crate) is_over: bool,
-    /// The engine has a thread for it.
+    /// Set if the engine has a thread for it.
     pub(crate) has_thread: bool,
     pub(crate) stats: Arc<Stats>,
     workers: Vec<Arc<Public>>,
-    /// Its worker must be alone.
+    /// Set if its worker must be alone.
     is_exclusive: bool,
-    /// Of each kind of task that its workers list: how many functions there are for it.
+    /// The number of functions of its workers for each kind of task.
     listed: HashMap<usize, usize>,
 }
 
@@ -39,12 +39,12 @@ impl Member {
         }
     }
 
-    /// Whether one more can be added, which must be alone if it `is_exclusive`.
+    /// Returns whether one more can be added, which must be alone if it `is_exclusive`.
     pub(crate) fn has_room_for(&self, is_exclusive: bool) -> bool {
         !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
     }
 
-    /// The worker is in the queue of its scheduler: tasks may follow it there.
+    /// Adds a worker that is in the queue of its scheduler: tasks may follow it there.
     pub(crate) fn enter(&mut self, scheduler: usize, public: Arc<Public>, is_exclusive: bool) {
         for route in &public.lists {
             *self.listed.entry(route.kind.0).or_default() += 1;
@@ -54,7 +54,7 @@ impl Member {
         self.workers.push(public);
     }
 
-    /// The worker has ended. No tasks follow it, unless another one lists their type.
+    /// Removes a worker that has ended. No tasks follow it, unless another one lists their type.
     pub(crate) fn leave(&mut self, public: &Arc<Public>) {
         self.workers.retain(|other| !Arc::ptr_eq(other, public));
         self.is_exclusive = false;

@@ -1,4 +1,4 @@
-//! What comes into a scheduler's queue.
+//! The messages in a scheduler's queue.
 
 use crate::envelope::Envelope;
 use crate::worker::spec::Spec;
@@ -6,7 +6,7 @@ use crate::worker::spec::Spec;
 pub(crate) enum Message {
     /// For each worker that lists its type.
     Task(Envelope),
-    /// All else, in a box: a message is as small as most are.
+    /// All others, in a box, so that a message is as small as most are.
     Order(Box<Order>),
 }
 
@@ -17,7 +17,7 @@ pub(crate) enum Order {
     TaskFor(usize, Envelope),
     /// A new worker.
     Add(Box<Spec>),
-    /// No more workers come. Those that there are have been told to end.
+    /// No more workers come. The present ones have been told to end.
     Terminate,
 }
 

@@ -1,4 +1,4 @@
-//! What a function of a worker may take: references to data, and the context.
+//! The parameters of a worker's functions: references to data, and the context.
 
 use filch_data_cell::Access;
 
@@ -8,17 +8,17 @@ use crate::worker::operations::Call;
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
 /// [`Context`](crate::Context). Sealed.
 pub trait Param: sealed::Sealed {
-    /// The same with another lifetime.
+    /// The parameter with another lifetime.
     #[doc(hidden)]
     type Item<'call>;
 
-    /// The data that it refers to, if it does.
+    /// Returns the data that it refers to, if any.
     #[doc(hidden)]
     fn request() -> Option<Request>;
 
     /// # Safety
-    /// If it refers to data, `data` points to it, and nothing that `'call` outlives touches it in a
-    /// way that excludes this reference.
+    /// If it refers to data, `data` points to that, and for `'call` no access excludes this
+    /// reference.
     #[doc(hidden)]
     unsafe fn get<'call>(data: *mut (), call: Call<'call>) -> Self::Item<'call>;
 }

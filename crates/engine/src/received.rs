@@ -9,18 +9,18 @@ use crate::task::Task;
 use crate::worker::inbox::Queued;
 use crate::worker::operations::Operations;
 
-/// A task that a worker's own `run` has [received](crate::Context::receive). It has run when this
-/// is dropped: then a thread or a worker that waits for it goes on. Dropped by a panic, it has not
-/// run. If it is leaked, the wait for it does not end.
+/// A task that a worker's own `run` has [received](crate::Context::receive). Dropping this ends the
+/// task as run: a thread or a worker that waits for it goes on. If a panic drops it, the task has
+/// not run. If it is leaked, the wait never ends.
 pub struct Received<'a, T: Task> {
-    /// Until it is dropped.
+    /// Taken by the drop.
     queued: Option<Queued>,
     by: &'a dyn Operations,
     task: PhantomData<T>,
 }
 
 impl<'a, T: Task> Received<'a, T> {
-    /// Of a task of that type.
+    /// Wraps a task of that type.
     pub(crate) fn new(queued: Queued, by: &'a dyn Operations) -> Self {
         Self {
             queued: Some(queued),

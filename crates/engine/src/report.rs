@@ -1,4 +1,4 @@
-//! What an engine does at present, for people.
+//! The present state of an engine, for people.
 
 use std::fmt;
 
@@ -6,47 +6,47 @@ use filch_sync::atomic::Ordering;
 
 use crate::worker::public::{Public, Stage, WaitsFor};
 
-/// What an engine does at present. Its `Display` is a line for each worker.
+/// The present state of an engine. Its `Display` is a line for each worker.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Each scheduler, also those that have ended.
+    /// Every scheduler, even one that has ended.
     pub schedulers: Vec<SchedulerReport>,
 }
 
-/// What a scheduler does at present.
+/// The present state of a scheduler.
 #[derive(Clone, Debug)]
 pub struct SchedulerReport {
     /// Its name.
     pub name: String,
-    /// Whether it has been terminated.
+    /// Set if it has been terminated.
     pub is_terminated: bool,
-    /// Whether messages wait in its queue: tasks, of which each worker is handed as many as it runs
-    /// in a turn. They are not in its `queued` yet.
+    /// Set if messages wait in its queue: tasks, of which a worker gets as many as it runs in a
+    /// turn. The workers' `queued` does not count them yet.
     pub has_messages: bool,
-    /// Rounds of its main loop.
+    /// The rounds of its main loop.
     pub rounds: u64,
-    /// How often it blocked, as there was nothing to do.
+    /// The times that it blocked, as there was nothing to do.
     pub rests: u64,
-    /// Those that have not ended.
+    /// The workers that have not ended.
     pub workers: Vec<WorkerReport>,
 }
 
-/// What a worker does at present.
+/// The present state of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerReport {
     /// Its name.
     pub name: String,
-    /// Where it is in its life.
+    /// The stage of its life.
     pub stage: Stage,
-    /// What it waits for, if it does.
+    /// The thing that it waits for, if any.
     pub waits_for: Option<WaitsFor>,
-    /// Tasks that it was handed and has not run.
+    /// The tasks that it was handed and has not run.
     pub queued: usize,
-    /// Tasks that it has run.
+    /// The tasks that it has run.
     pub ran: u64,
-    /// How often it gave way since data was locked.
+    /// The times that it gave way because data was locked.
     pub gave_way: u64,
-    /// Tasks that it did not get, since their `clone` panicked.
+    /// The tasks that it did not get because their `clone` panicked.
     pub missed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a function asks for: a type, and whether it changes it.
+//! A request of a function: a type of data, to read or to write.
 
 use std::any::{TypeId, type_name};
 use std::fmt;
@@ -22,17 +22,17 @@ impl Request {
         }
     }
 
-    /// Whether both cannot be had at once.
+    /// Returns whether both cannot be granted at once.
     pub(crate) fn excludes(&self, other: &Self) -> bool {
         self.id == other.id && (self.writes() || other.writes())
     }
 
-    /// Whether what it is for is changed.
+    /// Returns whether it is for a change.
     pub(crate) fn writes(&self) -> bool {
         self.access == Access::Write
     }
 
-    /// Two of these that cannot be had at once.
+    /// Returns two of these requests that cannot be granted at once.
     pub(crate) fn conflict(requests: &[Option<Self>]) -> Option<(Self, Self)> {
         let listed: Vec<_> = requests.iter().flatten().copied().collect();
         listed.iter().enumerate().find_map(|(position, first)| {

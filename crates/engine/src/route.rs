@@ -1,4 +1,4 @@
-//! Where tasks of one type go: a bit for each scheduler with a worker that lists the type.
+//! The route of tasks of one type: a bit for each scheduler with a worker that lists the type.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ pub(crate) const MAX_SCHEDULERS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskKind(pub(crate) usize);
 
-/// Where tasks of one type go. Clones are one route.
+/// The route of tasks of one type. Clones are one route.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) kind: TaskKind,
     pub(crate) name: &'static str,
-    /// Which schedulers have a worker that lists the type.
+    /// The schedulers with a worker that lists the type.
     listed_by: Arc<AtomicU64>,
 }
 
 impl Route {
-    /// Nobody lists the type.
+    /// Makes a route to no scheduler.
     pub(crate) fn new(kind: TaskKind, name: &'static str) -> Self {
         Self {
             kind,
@@ -30,22 +30,22 @@ impl Route {
         }
     }
 
-    /// A worker of that scheduler lists the type: the message that brings it is in the queue.
+    /// Adds that scheduler: the message that brings it a worker with the type is in its queue.
     pub(crate) fn list(&self, scheduler: usize) {
         // ORDERING: Release, for the Acquire in `schedulers`. (loom cannot show it: its RMWs, as
         // the push before this is one, take effect in the order of the program.)
         self.listed_by.fetch_or(1 << scheduler, Ordering::Release);
     }
 
-    /// No worker of that scheduler does any more.
+    /// Removes that scheduler: none of its workers lists the type any more.
     pub(crate) fn unlist(&self, scheduler: usize) {
         // ORDERING: Relaxed: what still comes is dropped there.
         self.listed_by
             .fetch_and(!(1 << scheduler), Ordering::Relaxed);
     }
 
-    /// The schedulers that have a worker that lists the type, a bit for each. What is sent to them
-    /// now comes behind the messages that brought the workers.
+    /// Returns the schedulers with a worker that lists the type, a bit for each. A task sent to
+    /// them now comes behind the messages that brought the workers.
     pub(crate) fn schedulers(&self) -> u64 {
         // ORDERING: Acquire, for the Release in `list`. (loom cannot show it, as there.)
         self.listed_by.load(Ordering::Acquire)

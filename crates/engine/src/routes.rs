@@ -7,12 +7,12 @@ use std::sync::{PoisonError, RwLock};
 use crate::route::{Route, TaskKind};
 use crate::task::Task;
 
-/// The routes of an engine. A type that was asked for once stays.
+/// The routes of an engine. A route stays, once it was looked up.
 #[derive(Default)]
 pub(crate) struct Routes(RwLock<HashMap<TypeId, Route>>);
 
 impl Routes {
-    /// Where tasks of that type go. Takes a lock for a moment: keep what it returns.
+    /// Returns the route of tasks of that type. Takes a lock briefly: keep the result.
     pub(crate) fn route<T: Task>(&self) -> Route {
         let id = TypeId::of::<T>();
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

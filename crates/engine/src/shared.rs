@@ -1,4 +1,4 @@
-//! What the schedulers of an engine share: the ways into each, who owns data, who is there.
+//! State that the schedulers of an engine share: their links, the owners of data, the members.
 
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
@@ -22,15 +22,15 @@ use crate::worker::handle::{Inlet, WorkerHandle};
 use crate::worker::public::Public;
 use crate::worker::spec::{Spec, Worker};
 
-/// What the schedulers of an engine share.
+/// State that the schedulers of an engine share.
 pub(crate) struct Shared {
     pub(crate) links: Arc<Links>,
     pub(crate) owners: Arc<Owners>,
-    /// How long schedulers look for work before they block.
+    /// Bounds the time that schedulers look for work before they block.
     pub(crate) spinner: AdaptiveSpinner,
-    /// The schedulers and workers that are there. Taken when these come and go, never for a task.
+    /// The schedulers and workers. Locked when these come and go, never for a task.
     members: Mutex<Members>,
-    /// Told when a scheduler is over.
+    /// Notified when a scheduler is over.
     over: Condvar,
 }
 
@@ -59,7 +59,7 @@ impl Shared {
         lock(&self.members)
     }
 
-    /// A new scheduler of that name, to which others can send from now on.
+    /// Adds a scheduler of that name, which others can reach from now on.
     ///
     /// # Errors
     /// [`StartError::Terminated`] or [`StartError::TooMany`].
@@ -89,7 +89,7 @@ impl Shared {
     /// Adds a worker whose lists fit each other.
     ///
     /// # Errors
-    /// The worker, if it does not fit those that are there.
+    /// The worker, if it does not fit the others.
     pub(crate) fn add(
         &self,
         scheduler: usize,
@@ -119,7 +119,7 @@ impl Shared {
         Ok(WorkerHandle { public, inlet })
     }
 
-    /// Whether there is room for it, and nobody owns what it will own: then it does.
+    /// Checks that there is room for it, and registers it as owner of its data unless others are.
     fn take_in(&self, scheduler: usize, member: &Member, spec: &Spec) -> Result<(), Unfit> {
         if member.is_terminated {
             return Err(Unfit::Terminated);
@@ -133,7 +133,7 @@ impl Shared {
         announced.map_err(|taken| Unfit::Owned(names[taken]))
     }
 
-    /// A worker has ended.
+    /// Removes a worker that has ended.
     pub(crate) fn left(&self, public: &Arc<Public>) {
         self.members().schedulers[public.scheduler].leave(public);
     }
@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// All schedulers that there are; and there will be no more.
+    /// Terminates all schedulers, and refuses new ones.
     pub(crate) fn terminate_all(&self) {
         let schedulers = {
             let mut members = self.members();
@@ -158,7 +158,7 @@ impl Shared {
         (0..schedulers).for_each(|scheduler| self.terminate(scheduler));
     }
 
-    /// Its loop has ended, or never began.
+    /// Marks a scheduler as over: its loop has ended, or never began.
     pub(crate) fn is_over_now(&self, scheduler: usize) {
         let mut members = self.members();
         let member = &mut members.schedulers[scheduler];
@@ -174,7 +174,7 @@ impl Shared {
         self.members().schedulers[scheduler].name.clone()
     }
 
-    /// A scheduler's thread, to be joined.
+    /// Keeps a scheduler's thread for the join.
     pub(crate) fn keep_thread(&self, scheduler: usize, thread: JoinHandle<()>) {
         let mut members = self.members();
         members.schedulers[scheduler].has_thread = true;
@@ -197,7 +197,7 @@ impl Shared {
         }
     }
 
-    /// Whether that worker is of this engine.
+    /// Returns whether that worker is of this engine.
     pub(crate) fn is_of(&self, worker: &WorkerHandle) -> bool {
         std::ptr::addr_eq(Arc::as_ptr(&worker.inlet), Arc::as_ptr(&self.links))
     }

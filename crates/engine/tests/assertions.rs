@@ -1,4 +1,4 @@
-//! What the types promise to the compiler.
+//! Promises of the types to the compiler.
 
 use filch_engine::{
     AddError, Context, Engine, LocalScheduler, Report, Scheduler, TaskSender, Worker, WorkerHandle,

@@ -1,5 +1,5 @@
-//! A fiber that needs more stack than it has: the program is ended, and does not go on with memory
-//! that is somebody else's.
+//! A fiber that needs more stack than it has: the program ends, and does not go on with somebody
+//! else's memory.
 
 use std::env;
 use std::process::Command;

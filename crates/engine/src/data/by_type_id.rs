@@ -1,8 +1,8 @@
-//! A hash of type ids, which are hashes.
+//! A hasher for type ids, which are hashes already.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For a map from type ids: their own bits are their hash.
+/// The hasher of a map from type ids: their own bits are their hash.
 pub(crate) type ByTypeId = BuildHasherDefault<OwnBits>;
 
 #[derive(Default)]
@@ -13,12 +13,12 @@ impl Hasher for OwnBits {
         self.0
     }
 
-    /// What a type id writes.
+    /// Takes the bits that a type id writes.
     fn write_u64(&mut self, bits: u64) {
         self.0 = bits;
     }
 
-    /// Nothing of std's writes a type id so; it would still be right.
+    /// Works, but std never hashes a type id by it.
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(byte);

@@ -7,19 +7,19 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 
 /// Data that several workers may use, behind its lock.
 pub(crate) trait SharedCell: Lockable + Send + Sync {
-    /// Where it lies. Only for one that holds the lock.
+    /// Returns a pointer to the data, for the holder of the lock.
     fn pointer(&self) -> *mut ();
 
-    /// Its owner is to destroy it: its users are to end.
+    /// Announces that the owner will destroy it: its users must end.
     fn announce_end(&self);
 
-    /// Whether its owner has destroyed it, or is to.
+    /// Returns whether its owner has destroyed it, or will.
     fn is_ending(&self) -> bool;
 
     /// Destroys it.
     ///
     /// # Errors
-    /// [`LockError::Held`] as long as somebody uses it.
+    /// [`LockError::Held`] while somebody uses it.
     fn end(&self) -> Result<(), LockError>;
 }
 
@@ -67,7 +67,7 @@ impl<T: Send + Sync + 'static> SharedCell for OwnedCell<T> {
 
 /// Data of one worker alone.
 pub(crate) trait LocalCell {
-    /// Where it lies. Only for the worker, which does not use it twice at once.
+    /// Returns a pointer to the data, for the worker, which must not use it twice at once.
     fn pointer(&self) -> *mut ();
 }
 

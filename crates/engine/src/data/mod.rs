@@ -1,4 +1,4 @@
-//! The data of workers: where it lies, who owns it, who uses it.
+//! The data of workers: its place, its owner, its users.
 
 pub(crate) mod by_type_id;
 pub(crate) mod cells;

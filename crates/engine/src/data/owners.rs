@@ -9,33 +9,33 @@ use filch_sync::{Mutex, lock};
 
 use crate::data::cells::SharedCell;
 
-/// The owners of data. Asked when workers come and go, never for a task.
+/// The owners of data. Read when workers come and go, never for a task.
 #[derive(Default)]
 pub(crate) struct Owners {
     by_type: Mutex<HashMap<TypeId, Owner>>,
-    /// How often an owner has begun to destroy data.
+    /// The number of times that an owner began to destroy data.
     ended: AtomicUsize,
 }
 
 struct Owner {
     scheduler: usize,
-    /// Once it may be used by others.
+    /// Set once others may use it.
     cell: Option<Arc<dyn SharedCell>>,
 }
 
-/// What somebody finds who asks for data.
+/// The answer to a worker that looks for data.
 pub(crate) enum Found {
-    /// There is no owner yet, or its data is not set up; or it is to be destroyed.
+    /// It has no owner yet, is not set up, or will be destroyed.
     NotYet,
     /// The owner is in that scheduler.
     At(usize, Arc<dyn SharedCell>),
 }
 
 impl Owners {
-    /// A worker of that scheduler will own data of these types.
+    /// Notes that a worker of that scheduler will own data of these types.
     ///
     /// # Errors
-    /// The position of the first that has an owner already. Then it owns none of them.
+    /// The position of the first type that has an owner already. Then the worker owns none of them.
     pub(crate) fn announce(&self, scheduler: usize, types: &[TypeId]) -> Result<(), usize> {
         let mut by_type = lock(&self.by_type);
         if let Some(taken) = types.iter().position(|id| by_type.contains_key(id)) {
@@ -48,19 +48,19 @@ impl Owners {
         Ok(())
     }
 
-    /// The owner has set it up: others may use it.
+    /// Lets others use the data, which its owner has set up.
     pub(crate) fn publish(&self, id: TypeId, cell: &Arc<dyn SharedCell>) {
         if let Some(owner) = lock(&self.by_type).get_mut(&id) {
             owner.cell = Some(Arc::clone(cell));
         }
     }
 
-    /// The owner has destroyed it, or never made it.
+    /// Removes the owner: it has destroyed the data, or never made it.
     pub(crate) fn forget(&self, id: TypeId) {
         lock(&self.by_type).remove(&id);
     }
 
-    /// An owner is to destroy data, and has said so to that.
+    /// Counts an owner that will destroy data, and has told the cells.
     pub(crate) fn has_ended(&self) {
         // ORDERING: Release, for the Acquire in `ended`: what the cells say.
         self.ended.fetch_add(1, Ordering::Release);
@@ -76,7 +76,7 @@ impl Owners {
         }
     }
 
-    /// Changes when an owner begins to destroy data.
+    /// Returns a number that changes when an owner begins to destroy data.
     pub(crate) fn ended(&self) -> usize {
         // ORDERING: Acquire, for the Release in `has_ended`.
         self.ended.load(Ordering::Acquire)

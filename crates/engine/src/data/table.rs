@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::data::cells::{LocalCell, SharedCell};
 
-/// How a worker has come by data.
+/// The way in which a worker gets data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Created and destroyed here; others may use it.
     Owner,
-    /// Nobody else uses it.
+    /// No other worker uses it.
     Local,
     /// A worker of the same scheduler owns it.
     Group,
@@ -27,7 +27,7 @@ pub(crate) struct Listed {
     pub(crate) role: Role,
 }
 
-/// Where it lies.
+/// The place of the data.
 #[derive(Clone)]
 pub(crate) enum Place {
     Shared(Arc<dyn SharedCell>),
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// What of its list a worker has at present.
+/// The part of its list that a worker has at present.
 #[derive(Default)]
 pub(crate) struct Table(Vec<(Listed, Place)>);
 
@@ -56,13 +56,13 @@ impl Table {
         self.0.iter().find(|(listed, _)| listed.id == id)
     }
 
-    /// Takes out what has that role: the last first.
+    /// Takes out the last data with that role.
     pub(crate) fn take(&mut self, role: Role) -> Option<(Listed, Place)> {
         let last = self.0.iter().rposition(|(listed, _)| listed.role == role)?;
         Some(self.0.remove(last))
     }
 
-    /// What has a lock, in the order in which it came.
+    /// Lists the data with a lock, in the order in which it came.
     fn cells(&self) -> impl DoubleEndedIterator<Item = (&Listed, &Arc<dyn SharedCell>)> {
         self.0.iter().filter_map(|(listed, place)| match place {
             Place::Shared(cell) => Some((listed, cell)),
@@ -70,7 +70,7 @@ impl Table {
         })
     }
 
-    /// What it owns, in the order in which it came.
+    /// Lists the data that it owns, in the order in which it came.
     pub(crate) fn owned(&self) -> impl DoubleEndedIterator<Item = (&Listed, &Arc<dyn SharedCell>)> {
         self.cells()
             .filter(|(listed, _)| listed.role == Role::Owner)

@@ -25,11 +25,11 @@ use crate::worker::way::GiveWay;
 /// The longest time for which it blocks while a worker waits for something that wakes nobody.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);
 
-/// The most rounds on top of each other, of workers without a stack of their own that wait. Workers
-/// that have none have no turn in the last one, so that the stack has a bound.
+/// The most rounds on top of each other, of waiting workers without a stack of their own. In the
+/// last one such workers have no turn, so that the stack has a bound.
 const MOST_NESTED: usize = 64;
 
-/// Messages that it hands out before the workers have their turns.
+/// The most messages that it hands out before the workers have their turns.
 const MESSAGES_A_ROUND: usize = 1024;
 
 /// A scheduler, on its own thread.
@@ -38,24 +38,24 @@ pub(crate) struct Core {
     shared: Arc<Shared>,
     queue: RefCell<Receiver<Message>>,
     parker: Parker,
-    /// In the order in which they came. Exchanged when a worker comes or goes.
+    /// In the order in which they came. Replaced when a worker comes or goes.
     seats: RefCell<Rc<[Rc<Seat>]>>,
-    /// By the kind of task: the workers that list it.
+    /// The workers that list each kind of task.
     listeners: RefCell<Vec<Rc<[Rc<Seat>]>>>,
-    /// How many tasks it has handed out.
+    /// The number of tasks that it has handed out.
     order: Cell<u64>,
     is_terminating: Cell<bool>,
     is_closed: Cell<bool>,
-    /// Rounds on top of each other.
+    /// The number of rounds on top of each other.
     depth: Cell<usize>,
     spinner: RefCell<AdaptiveSpinner>,
-    /// How many owners had begun to destroy data when the workers' data was last looked at.
+    /// The [`Owners::ended`] when the workers' data was last checked.
     seen_ended: Cell<usize>,
     stats: Arc<Stats>,
 }
 
 impl Core {
-    /// On the calling thread.
+    /// Makes it on the thread that will drive it.
     pub(crate) fn new(place: Place, shared: &Arc<Shared>) -> Rc<Self> {
         let Place {
             number,
@@ -81,19 +81,19 @@ impl Core {
         })
     }
 
-    /// Whether it was terminated, and all its workers have ended.
+    /// Returns whether it was terminated, and all its workers have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.is_terminating.get() && self.seats.borrow().is_empty()
     }
 
-    /// One round of the main loop; and if there has been nothing to do for some rounds, it blocks,
-    /// for a millisecond at most.
+    /// Runs one round of the main loop; after some rounds without work, it blocks for at most a
+    /// millisecond.
     pub(crate) fn update(self: &Rc<Self>) {
         self.round();
         self.rest(Some(MOST_BLOCKED));
     }
 
-    /// One round of the main loop.
+    /// Runs one round of the main loop.
     pub(crate) fn round(self: &Rc<Self>) {
         self.remove_gone();
         self.hand_out();
@@ -127,7 +127,7 @@ impl Core {
         self.home.has_progressed();
     }
 
-    /// Finds for each type of task the workers that list it.
+    /// Finds again the workers that list each type of task.
     fn list_anew(&self) {
         let seats = Rc::clone(&self.seats.borrow());
         let mut listeners: Vec<Vec<Rc<Seat>>> = Vec::new();
@@ -147,8 +147,8 @@ impl Core {
         *self.listeners.borrow_mut() = listeners.into_iter().map(Into::into).collect();
     }
 
-    /// Hands the queue's tasks out to the workers, until one has as many as it runs in a turn.
-    /// Others wait in the queue, and not in an inbox, for which each would be moved once more.
+    /// Hands out the queue's tasks to the workers, until one has as many as it runs in a turn. The
+    /// rest stays in the queue: an inbox would move each once more.
     fn hand_out(&self) {
         for _ in 0..MESSAGES_A_ROUND {
             let message = self.queue.borrow_mut().pop();
@@ -166,7 +166,7 @@ impl Core {
         }
     }
 
-    /// Whether a worker has as many tasks now as it runs in a turn.
+    /// Carries out an order. Returns whether a worker has now as many tasks as it runs in a turn.
     fn carry_out(&self, order: Order) -> bool {
         match order {
             Order::TaskFor(number, envelope) => {
@@ -179,7 +179,7 @@ impl Core {
         false
     }
 
-    /// Whether a worker has as many now as it runs in a turn.
+    /// Hands a task to all its listeners. Returns whether one has now as many as it runs in a turn.
     fn hand_to_all(&self, envelope: Envelope) -> bool {
         let listeners = self.listeners.borrow().get(envelope.kind().0).cloned();
         let Some(listeners) = listeners else {
@@ -230,7 +230,7 @@ impl Core {
         self.list_anew();
     }
 
-    /// A worker whose data its owner destroys ends, even if it has no task.
+    /// Ends each worker whose data has an owner that ends, even one without a task.
     fn look_for_ended_data(&self) {
         let ended = self.shared.owners.ended();
         if self.seen_ended.replace(ended) == ended {
@@ -246,9 +246,9 @@ impl Core {
         }
     }
 
-    /// The loop's only wait: on the queue, after several rounds in which nothing was done. A worker
-    /// that waits for what wakes nobody is asked again after a millisecond; without one it is for
-    /// `most`, or until something comes.
+    /// Blocks on the queue, the loop's only wait, after several rounds without work: for a
+    /// millisecond if a worker waits for something that wakes nobody, else for `most`, or until
+    /// something comes.
     fn rest(&self, most: Option<Duration>) {
         let awaited = self.home.take_awaited();
         let polls = self.home.take_polls();
@@ -274,8 +274,8 @@ impl Core {
         self.parker.park_timeout(most);
     }
 
-    /// Nothing can be sent to it from now on, and what was is dropped: those that wait for a task
-    /// are told. Waits for sends that have begun.
+    /// Refuses messages from now on, and drops those in the queue, which tells their waiters. Waits
+    /// for sends that have begun.
     pub(crate) fn close(&self) {
         let mut queue = self.queue.borrow_mut();
         if self.is_closed.replace(true) {
@@ -293,7 +293,7 @@ impl Core {
         }
     }
 
-    /// Rounds until it is terminated, and its workers have ended.
+    /// Runs rounds until it is terminated, and its workers have ended.
     pub(crate) fn run(self: &Rc<Self>) {
         while !self.is_over() {
             self.round();
@@ -302,8 +302,8 @@ impl Core {
     }
 }
 
-/// Gives way by a round of the main loop, on top of the worker's stack. Like the loop it blocks for
-/// as long as nothing comes: whoever waits has said so if nothing wakes it.
+/// Gives way by a round of the main loop, on top of the worker's stack. Like the loop it blocks
+/// while nothing comes: a worker whose event wakes nobody has said so.
 struct Nested<'a>(&'a Rc<Core>);
 
 impl GiveWay for Nested<'_> {

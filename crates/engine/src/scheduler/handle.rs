@@ -1,4 +1,4 @@
-//! A scheduler as others see it, and as the thread that drives it.
+//! A scheduler, for other threads, and for the thread that drives it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::shared::Shared;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
 
-/// A scheduler of an engine, to which workers are added. Dropped, it changes nothing.
+/// A scheduler of an engine, to which workers are added. Dropping it changes nothing.
 #[derive(Clone)]
 pub struct Scheduler {
     pub(crate) number: usize,
@@ -23,10 +23,10 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Adds a worker at once: a task that is sent after this returns reaches it.
+    /// Adds a worker at once: a task sent after the return reaches it.
     ///
     /// # Errors
-    /// The worker, if it cannot be, and why: [`Unfit`].
+    /// The refused worker, and the reason: [`Unfit`].
     pub fn add(&self, worker: Worker) -> Result<WorkerHandle, AddError> {
         match self.fit(&worker.spec) {
             Ok(()) => self.shared.add(self.number, worker),
@@ -34,7 +34,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether what the worker lists fits what its functions take.
+    /// Checks that the worker lists the data that its functions take.
     fn fit(&self, spec: &Spec) -> Result<(), Unfit> {
         let mut types = HashSet::new();
         if let Some(twice) = spec.data.iter().find(|data| !types.insert(data.id)) {
@@ -77,12 +77,12 @@ impl Scheduler {
     }
 
     /// Tells all its workers to end, and then itself. Workers that are added from now on are
-    /// refused. It does nothing the second time.
+    /// refused. The second call does nothing.
     pub fn terminate(&self) {
         self.shared.terminate(self.number);
     }
 
-    /// Whether it has been terminated, and its last worker has ended.
+    /// Returns whether it has been terminated, and its last worker has ended.
     pub fn is_terminated(&self) -> bool {
         self.shared.is_over(self.number)
     }
@@ -126,8 +126,8 @@ impl fmt::Debug for Scheduler {
     }
 }
 
-/// A scheduler that the calling thread drives itself: the main thread, say, which alone may touch
-/// the window. [`Engine::local_scheduler`](crate::Engine::local_scheduler) lends it.
+/// A scheduler that the calling thread drives itself: for example the main thread, which alone may
+/// touch the window. [`Engine::local_scheduler`](crate::Engine::local_scheduler) lends it.
 pub struct LocalScheduler {
     core: Rc<Core>,
     handle: Scheduler,
@@ -135,7 +135,7 @@ pub struct LocalScheduler {
 }
 
 impl LocalScheduler {
-    /// On the calling thread.
+    /// Makes it on the thread that will drive it.
     pub(crate) fn new(place: Place, handle: Scheduler) -> Self {
         Self {
             core: Core::new(place, &handle.shared),
@@ -144,29 +144,29 @@ impl LocalScheduler {
         }
     }
 
-    /// What others hold of it.
+    /// Returns the handle for other threads.
     pub fn handle(&self) -> &Scheduler {
         &self.handle
     }
 
-    /// One round of the main loop: drops the workers that have ended, hands tasks out, gives each
-    /// worker its turn. If there has been nothing to do for some rounds, it blocks for a
-    /// millisecond at most. Whether there will be another round.
+    /// Runs one round of the main loop: drops the workers that have ended, hands out tasks, gives
+    /// each worker its turn. After some rounds without work, it blocks for at most a millisecond.
+    /// Returns whether there will be another round.
     ///
-    /// A worker without a fiber that waits in its turn does so in here, on this thread's stack.
+    /// A worker without a fiber that waits in its turn waits in this call, on this thread's stack.
     pub fn update(&self) -> bool {
         self.core.update();
         self.goes_on()
     }
 
-    /// The same, and it does not block, unless a worker without a fiber waits in its turn: for a
-    /// thread that has something else to do.
+    /// As [`update`](Self::update) without blocking, unless a worker without a fiber waits in its
+    /// turn: for a thread that has other work.
     pub fn poll(&self) -> bool {
         self.core.round();
         self.goes_on()
     }
 
-    /// Whether it is not over. If it is, nothing can be sent to it any more, and nobody waits.
+    /// Returns whether it is not over. If it is, it refuses all messages, and nobody waits.
     fn goes_on(&self) -> bool {
         if !self.core.is_over() {
             return true;
@@ -176,7 +176,7 @@ impl LocalScheduler {
         false
     }
 
-    /// Rounds until it is terminated, and its last worker has ended.
+    /// Runs rounds until it is terminated, and its last worker has ended.
     pub fn run(&self) {
         self.core.run();
         self.goes_on();
@@ -184,7 +184,7 @@ impl LocalScheduler {
 }
 
 impl Drop for LocalScheduler {
-    /// Its workers are told to end; and it drives them until they have.
+    /// Tells its workers to end, and drives them until they have.
     fn drop(&mut self) {
         self.handle.terminate();
         self.run();

@@ -1,4 +1,4 @@
-//! Schedulers: a main loop in a thread of its own, and what others hold of it.
+//! Schedulers: a main loop in a thread of its own, and the handles to it.
 
 pub(crate) mod core;
 pub(crate) mod handle;

@@ -8,8 +8,8 @@ use filch_parker::Parker;
 use crate::message::Message;
 use crate::scheduler::stats::Stats;
 
-/// The place of a scheduler, to which others can send already. It goes to the thread that will
-/// drive the scheduler.
+/// The place of a scheduler, which others can reach already. It goes to the thread that will drive
+/// the scheduler.
 pub(crate) struct Place {
     pub(crate) number: usize,
     pub(crate) queue: Receiver<Message>,

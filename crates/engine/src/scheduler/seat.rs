@@ -16,11 +16,11 @@ use crate::worker::way::GiveWay;
 /// A worker's place in its scheduler.
 pub(crate) struct Seat {
     pub(crate) worker: Rc<WorkerCell>,
-    /// It is on a stack already: further down on this one, or it runs right now.
+    /// Set while it is on a stack: further down on this one, or running.
     is_active: Cell<bool>,
-    /// The size of a stack of its own that it is to get.
+    /// The size of its own stack, if it gets one.
     stack: Option<usize>,
-    /// The tasks that it was handed since its turn was last due.
+    /// The number of tasks handed to it since its last turn was due.
     handed: Cell<usize>,
     fiber: RefCell<Option<Fiber>>,
 }
@@ -36,7 +36,7 @@ impl Seat {
         }
     }
 
-    /// Whether it has a stack of its own.
+    /// Returns whether it has a stack of its own.
     pub(crate) fn has_stack(&self) -> bool {
         self.stack.is_some()
     }
@@ -45,15 +45,15 @@ impl Seat {
         self.worker.public.stage() == Stage::Gone
     }
 
-    /// Hands it a task. Whether it has had as many as it runs in a turn.
+    /// Hands it a task. Returns whether it has had as many as it runs in a turn.
     pub(crate) fn hand(&self, order: u64, envelope: Envelope) -> bool {
         self.worker.enqueue(order, envelope);
         self.handed.set(self.handed.get() + 1);
         self.handed.get() >= TASKS_A_TURN
     }
 
-    /// The worker's turn, unless it waits further down on this stack. Without a stack of its own it
-    /// gives way by `nested`.
+    /// Gives the worker its turn, unless it waits further down on this stack. Without a stack of
+    /// its own it gives way by `nested`.
     pub(crate) fn take_turn(&self, home: &Rc<Home>, nested: &dyn GiveWay) {
         self.handed.set(0);
         if self.is_gone() || self.is_active.replace(true) {
@@ -66,14 +66,14 @@ impl Seat {
         self.is_active.set(false);
     }
 
-    /// On this stack, until there is nothing that it can do now.
+    /// Runs it on this stack, until there is nothing that it can do now.
     fn advance(&self, home: &Home, way: &dyn GiveWay) {
         let worker = &self.worker;
         let turn = Turn { worker, home, way };
         while worker.advance(&turn) == Step::Again {}
     }
 
-    /// On a stack of its own, until it gives way.
+    /// Runs it on a stack of its own, until it gives way.
     fn resume(&self, stack: usize, home: &Rc<Home>, nested: &dyn GiveWay) {
         let mut fiber = self.fiber.borrow_mut();
         if fiber.is_none() {
@@ -92,7 +92,7 @@ impl Seat {
     }
 }
 
-/// A whole life, on a stack of its own.
+/// Returns the code of a whole life, on a stack of its own.
 fn live(worker: &Rc<WorkerCell>, home: &Rc<Home>) -> impl FnOnce(&dyn GiveWay) + 'static {
     let (worker, home) = (Rc::clone(worker), Rc::clone(home));
     move |way| {

@@ -1,12 +1,12 @@
-//! What a scheduler has done, for people.
+//! Counts of a scheduler's work, for people.
 
 use crate::counter::Counter;
 
-/// What a scheduler has done.
+/// Counts of a scheduler's work.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     /// Rounds of the main loop.
     pub(crate) rounds: Counter,
-    /// How often it was about to block.
+    /// The times that it was about to block.
     pub(crate) rests: Counter,
 }

@@ -6,16 +6,16 @@ use std::fmt;
 use crate::request::Request;
 use crate::worker::spec::Worker;
 
-/// A worker that was refused, and why.
+/// A worker that was refused, and the reason.
 #[derive(Debug)]
 pub struct AddError {
-    /// As it was.
+    /// The worker, unchanged.
     pub worker: Worker,
-    /// Why.
+    /// The reason.
     pub reason: Unfit,
 }
 
-/// Why a worker cannot be added.
+/// The reason why a worker cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
@@ -25,7 +25,7 @@ pub enum Unfit {
     NotAlone,
     /// It lists data of one type twice, or receives a type of task that it lists already.
     ListedTwice(&'static str),
-    /// It receives tasks of this type, and has no `run` of its own that could.
+    /// It receives tasks of this type, and has no `run` of its own to do so.
     NeverReceived(&'static str),
     /// Another worker of the engine owns data of this type.
     Owned(&'static str),
@@ -33,7 +33,7 @@ pub enum Unfit {
     Unlisted {
         /// A task's type, or `setup`.
         function: &'static str,
-        /// What it takes.
+        /// The data.
         data: Request,
     },
     /// Two parameters of a function exclude each other.
@@ -45,16 +45,16 @@ pub enum Unfit {
         /// The other.
         second: Request,
     },
-    /// A function changes data of another scheduler, which may only be read.
+    /// A function changes data of another scheduler, which it must only read.
     ReadOnly {
         /// A task's type, or `setup`.
         function: &'static str,
-        /// What it takes.
+        /// The data.
         data: Request,
     },
     /// `setup_owner` takes data that the worker does not own.
     NotOwn(Request),
-    /// It is to run after a worker of another scheduler.
+    /// It must run after a worker of another scheduler.
     Elsewhere(String),
 }
 

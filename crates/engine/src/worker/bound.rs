@@ -1,4 +1,4 @@
-//! What a function takes, found in a worker's table: where it lies, and what to lock for it.
+//! The data of a function, found in a worker's table, with the locks to take.
 
 use std::sync::Arc;
 
@@ -7,34 +7,34 @@ use filch_data_cell::{LockError, LockSet, Lockable, Locked, Mask, Refused};
 use crate::data::table::{Place, Table};
 use crate::request::Request;
 
-/// What a function of a worker takes.
+/// The data that a function of a worker takes.
 pub(crate) struct Bound {
     requests: Box<[Option<Request>]>,
-    /// Of each parameter; null, if it is not data.
+    /// A pointer for each parameter; null, if it is not data.
     pointers: Box<[*mut ()]>,
     locks: LockSet,
-    /// Of each lock, the parameter that it is for.
+    /// The parameter of each lock.
     locked_for: Box<[usize]>,
 }
 
-/// Why a function cannot run now.
+/// The reason why a function cannot run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// Somebody else uses it: later.
+    /// Somebody else uses this data: try later.
     Held(Request),
-    /// Its owner has destroyed it.
+    /// The owner has destroyed this data.
     Ended(Request),
-    /// A task panicked while it changed it.
+    /// A task panicked while it changed this data.
     Poisoned(Request),
-    /// An outer task of the same worker uses it.
+    /// An outer task of the same worker uses this data.
     Nested(Request),
-    /// The worker does not list it.
+    /// The worker does not list this data.
     Unlisted(Request),
 }
 
 impl Bound {
     /// # Errors
-    /// What the worker does not have.
+    /// The data that the worker does not have.
     pub(crate) fn new(requests: Vec<Option<Request>>, table: &Table) -> Result<Self, Denied> {
         let mut pointers = Vec::with_capacity(requests.len());
         let mut cells = Vec::new();
@@ -65,11 +65,11 @@ impl Bound {
         })
     }
 
-    /// Locks all that it takes, or nothing, beside what `outer` functions of the same worker have
+    /// Locks all data that it takes, or none, except what `outer` functions of the same worker have
     /// locked. Does not wait.
     ///
     /// # Errors
-    /// What it cannot have.
+    /// The data that it cannot get.
     pub(crate) fn lock(&self, outer: &[&Self]) -> Result<Held<'_>, Denied> {
         let skip = match outer {
             [] => Mask::NONE,
@@ -84,10 +84,10 @@ impl Bound {
         }
     }
 
-    /// The locks that `outer` functions have already.
+    /// Returns the locks that `outer` functions have already.
     ///
     /// # Errors
-    /// What excludes what they have.
+    /// The data that excludes theirs.
     #[cold]
     fn skip_beside(&self, outer: &[&Self]) -> Result<Mask, Denied> {
         if let Some(request) = self.conflict(outer) {
@@ -105,7 +105,7 @@ impl Bound {
         Ok(skip)
     }
 
-    /// What of it excludes what `outer` functions of the same worker have.
+    /// Returns the data that excludes data of `outer` functions of the same worker.
     pub(crate) fn conflict(&self, outer: &[&Self]) -> Option<Request> {
         let mut theirs = outer.iter().flat_map(|outer| outer.listed());
         theirs.find_map(|(_, theirs)| {
@@ -133,15 +133,15 @@ impl Bound {
     }
 }
 
-/// What a function takes, locked.
+/// The data of a function, locked.
 pub(crate) struct Held<'bound> {
     locked: Locked<'bound>,
-    /// For [`Param::get`](crate::Param), as long as this lives.
+    /// The pointers for [`Param::get`](crate::Param), valid while this lives.
     pub(crate) pointers: &'bound [*mut ()],
 }
 
 impl Held<'_> {
-    /// The function panicked, and may have left half changed what it changes.
+    /// Poisons the data that the function changes: it panicked, and may have left it half changed.
     pub(crate) fn poison(self) {
         self.locked.poison();
     }

@@ -1,4 +1,4 @@
-//! A worker that lives, on the thread of its scheduler.
+//! A living worker, on the thread of its scheduler.
 
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -22,7 +22,7 @@ use crate::worker::operations::Call;
 use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
 
-/// A worker that lives. Only the thread of its scheduler reaches it.
+/// A living worker. Only the thread of its scheduler reaches it.
 pub(crate) struct WorkerCell {
     pub(crate) public: Arc<Public>,
     pub(crate) inbox: Inbox,
@@ -34,24 +34,24 @@ pub(crate) struct WorkerCell {
     pub(crate) setup_owner: RefCell<Vec<Box<dyn Setup>>>,
     pub(crate) setup: RefCell<Vec<Box<dyn Setup>>>,
     handlers: Vec<(TaskKind, Box<dyn AnyHandler>)>,
-    /// What each of them takes, once it is bound.
+    /// The data of each of them, once it is bound.
     bound: RefCell<Vec<Bound>>,
-    /// What functions take that it locks data for in its own `run`, by their parameters.
+    /// The data of functions for which its own `run` locks data, by their parameters.
     bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
     pub(crate) run: RefCell<Option<Run>>,
-    /// Those that run each task before it does.
+    /// The workers that run each task before it does.
     after: Vec<Weak<WorkerCell>>,
-    /// What the functions have locked that are on its stack: the outermost first. Each is borrowed
-    /// by the [`call`](Self::call) that put it here, until that takes it out.
+    /// The locked data of the functions on its stack, outermost first. Each is borrowed by the
+    /// [`call`](Self::call) that put it here, until that takes it out.
     frames: RefCell<Vec<&'static Bound>>,
-    /// It shows what it waits for.
+    /// Set while it shows what it waits for.
     shows_wait: Cell<bool>,
-    /// Why it is to end.
+    /// The reason why it must end.
     exit: RefCell<Option<Exit>>,
 }
 
 impl Drop for WorkerCell {
-    /// What its functions have captured is the user's.
+    /// Contains panics of the user's values that its functions have captured.
     fn drop(&mut self) {
         drop_all_contained(std::mem::take(&mut self.handlers));
         drop_all_contained(self.makers.take());
@@ -61,10 +61,10 @@ impl Drop for WorkerCell {
     }
 }
 
-/// What came of running a task.
+/// The outcome of running a task.
 pub(crate) enum Ran {
     Yes,
-    /// It cannot have its data now.
+    /// It cannot get its data now.
     Later(Denied),
 }
 
@@ -92,7 +92,7 @@ impl WorkerCell {
         }
     }
 
-    /// Puts a task behind those that it has.
+    /// Puts a task behind its others.
     pub(crate) fn enqueue(&self, order: u64, envelope: Envelope) {
         let inbox = match self.receives(envelope.kind()) {
             false => &self.inbox,
@@ -109,7 +109,7 @@ impl WorkerCell {
             .store(self.inbox.len() + self.to_receive.len(), Ordering::Relaxed);
     }
 
-    /// Shows what it waits for; nothing, if it goes on.
+    /// Shows what it waits for, or that it goes on.
     pub(crate) fn show_wait(&self, what: Option<WaitsFor>) {
         if what.is_some() || self.shows_wait.get() {
             self.shows_wait.set(what.is_some());
@@ -117,12 +117,12 @@ impl WorkerCell {
         }
     }
 
-    /// It is to end, for that reason, unless there was one before.
+    /// Makes it end, for that reason, unless it had one before.
     pub(crate) fn tell_to_end(&self, exit: Exit) {
         self.exit.borrow_mut().get_or_insert(exit);
     }
 
-    /// Whether it is to end: it was told by others, or found a reason itself.
+    /// Returns whether it must end: others told it, or it found a reason itself.
     pub(crate) fn is_ending(&self) -> bool {
         if let Some(told) = self.public.told_to_end() {
             self.tell_to_end(told.clone());
@@ -134,7 +134,7 @@ impl WorkerCell {
         self.exit.borrow().clone()
     }
 
-    /// Binds what its tasks take: all that it lists is there.
+    /// Binds its tasks to their data: all that it lists is there.
     pub(crate) fn bind(&self) {
         let data = self.data.borrow();
         let bound = self.handlers.iter().map(|(_, function)| {
@@ -146,13 +146,13 @@ impl WorkerCell {
         *self.bound.borrow_mut() = bound.collect();
     }
 
-    /// Forgets what it was bound to.
+    /// Forgets the data to which its tasks were bound.
     pub(crate) fn unbind(&self) {
         self.bound.borrow_mut().clear();
         self.bound_by_type.borrow_mut().clear();
     }
 
-    /// What a function takes that is not one of its handlers.
+    /// Returns the data of a function that is not one of its handlers.
     pub(crate) fn bound_for(
         &self,
         parameters: TypeId,
@@ -167,10 +167,10 @@ impl WorkerCell {
         Ok(bound)
     }
 
-    /// Calls `call` with where the data of `bound` lies, locked; nothing, if it is denied.
+    /// Locks the data of `bound`, and calls `call` with pointers to it, unless it is denied.
     ///
     /// # Errors
-    /// What it cannot have.
+    /// The data that it cannot get.
     pub(crate) fn call<R>(
         &self,
         bound: &Bound,
@@ -218,7 +218,7 @@ impl WorkerCell {
         Ok(Ran::Yes)
     }
 
-    /// Runs the oldest task that waits, if it can. `false`: there is none, or not yet.
+    /// Runs the oldest task that waits. Returns `false` if there is none, or it must wait.
     pub(crate) fn run_oldest(&self, by: Call<'_>) -> bool {
         if !self.may_run_oldest() {
             return false;
@@ -253,12 +253,12 @@ impl WorkerCell {
         }
     }
 
-    /// Whether it has a function for such tasks.
+    /// Returns whether it has a function for such tasks.
     pub(crate) fn runs(&self, kind: TaskKind) -> bool {
         self.handlers.iter().any(|(own, _)| *own == kind)
     }
 
-    /// Whether its own `run` receives such tasks.
+    /// Returns whether its own `run` receives such tasks.
     fn receives(&self, kind: TaskKind) -> bool {
         let receives = &self.public.lists[self.handlers.len()..];
         receives.iter().any(|route| route.kind == kind)
@@ -278,7 +278,7 @@ impl WorkerCell {
         Ok(received)
     }
 
-    /// Its own `run` is done with a task.
+    /// Ends a task that its own `run` had received.
     pub(crate) fn received(&self, queued: Queued, has_run: bool) {
         if has_run {
             self.public.ran.add_one();
@@ -286,14 +286,14 @@ impl WorkerCell {
         }
     }
 
-    /// Drops the tasks that are left.
+    /// Drops the remaining tasks.
     pub(crate) fn empty_queue(&self) {
         self.inbox.clear();
         self.to_receive.clear();
         self.show_queue();
     }
 
-    /// Whether those that run such tasks before have run the oldest that waits.
+    /// Returns whether the workers before it have run the oldest task that waits.
     fn may_run_oldest(&self) -> bool {
         if self.after.is_empty() {
             return true;
@@ -308,8 +308,8 @@ impl WorkerCell {
         is_next
     }
 
-    /// Whether those that run such tasks before have run this one. What they do in their turns is
-    /// progress: nothing else need wake the scheduler.
+    /// Returns whether the workers before it have run this task. Their turns count as progress, so
+    /// nothing else need wake the scheduler.
     fn is_next(&self, own: u64, kind: TaskKind) -> bool {
         let is_behind = |other: Rc<Self>| {
             let oldest = match other.receives(kind) {
@@ -321,12 +321,12 @@ impl WorkerCell {
         !self.after.iter().filter_map(Weak::upgrade).any(is_behind)
     }
 
-    /// Whether it is bound to its data, so that it can run tasks.
+    /// Returns whether it is bound to its data, so that it can run tasks.
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.borrow().len() == self.handlers.len()
     }
 
-    /// What of a task's functions excludes what is locked around them.
+    /// Returns the data of a task's functions that excludes data locked around them.
     pub(crate) fn conflict(&self, kind: TaskKind) -> Option<Request> {
         let bound = self.bound.borrow();
         let of_kind = self.handlers.iter().zip(bound.iter());
@@ -334,7 +334,7 @@ impl WorkerCell {
         of_kind.find_map(|(_, bound)| bound.conflict(&self.frames.borrow()))
     }
 
-    /// What follows if it cannot have its data: it waits, or ends.
+    /// Handles denied data: the worker waits, or ends.
     pub(crate) fn denied(&self, denied: Denied) {
         match denied {
             Denied::Held(request) | Denied::Nested(request) => {
@@ -347,7 +347,7 @@ impl WorkerCell {
         }
     }
 
-    /// Whether what a function takes may be had by this worker at all.
+    /// Returns whether a function would change data that this worker must only read.
     pub(crate) fn is_read_only(&self, request: &Request) -> bool {
         request.writes()
             && self

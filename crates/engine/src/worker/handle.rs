@@ -1,4 +1,4 @@
-//! A worker as those see it who have added it.
+//! A worker, for its users.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::routes::Routes;
 use crate::task::Task;
 use crate::worker::public::{Public, Stage};
 
-/// The ways into an engine's schedulers, as those need them who hold a worker.
+/// The way into an engine's schedulers, for the handles of workers.
 pub(crate) trait Inlet: Send + Sync {
     fn routes(&self) -> &Routes;
 
-    /// Has that scheduler look at its workers.
+    /// Makes that scheduler look at its workers.
     fn wake(&self, scheduler: usize);
 
     /// # Errors
@@ -23,7 +23,7 @@ pub(crate) trait Inlet: Send + Sync {
     fn send_to(&self, scheduler: usize, worker: usize, task: Envelope) -> Result<(), Envelope>;
 }
 
-/// A worker that was added. Dropped, it changes nothing.
+/// A worker that was added. Dropping it changes nothing.
 #[derive(Clone)]
 pub struct WorkerHandle {
     pub(crate) public: Arc<Public>,
@@ -31,28 +31,28 @@ pub struct WorkerHandle {
 }
 
 impl WorkerHandle {
-    /// The name that it was given.
+    /// Returns the name that it was given.
     pub fn name(&self) -> &str {
         &self.public.name
     }
 
-    /// Where it is in its life.
+    /// Returns the stage of its life.
     pub fn stage(&self) -> Stage {
         self.public.stage()
     }
 
-    /// Why it ended, if it has.
+    /// Returns the reason of its end, if it has ended.
     pub fn exit(&self) -> Option<Exit> {
         self.public.exit()
     }
 
-    /// Blocks until it has ended; not for a worker of the same scheduler, which would keep it from
-    /// that.
+    /// Blocks until it has ended. Never call it on a worker of the same scheduler, which would keep
+    /// it from ending.
     pub fn join(&self) -> Exit {
         self.public.join()
     }
 
-    /// The same, for `timeout` at most.
+    /// As [`join`](Self::join), for at most `timeout`.
     pub fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
         self.public.join_timeout(timeout)
     }
@@ -60,7 +60,7 @@ impl WorkerHandle {
     /// Tells it to end. It does so by itself, later: see [`join`](Self::join).
     ///
     /// # Errors
-    /// If it or its whole scheduler has been told before, or it has ended.
+    /// If it or its whole scheduler was told to end before, or it has ended.
     pub fn remove(&self) -> Result<(), RemoveError> {
         if self.public.exit().is_some() {
             return Err(RemoveError::Ended);
@@ -72,8 +72,8 @@ impl WorkerHandle {
         Ok(())
     }
 
-    /// Sends a task to this worker alone: a pinned task, which runs on the worker's thread.
-    /// Lock-free but for the look whether the worker lists it.
+    /// Sends a pinned task, to this worker alone; it runs on the worker's thread. Lock-free, except
+    /// for the check that the worker lists it.
     ///
     /// # Errors
     /// The task, if the worker does not list its type, or has ended.

@@ -1,4 +1,4 @@
-//! What a worker knows of its scheduler.
+//! The scheduler of a worker, as the worker knows it.
 
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -15,22 +15,22 @@ use crate::links::Links;
 use crate::route::Route;
 use crate::routes::Routes;
 
-/// What a worker knows of its scheduler. Only the thread of that reaches it.
+/// The scheduler of a worker, as the worker knows it. Only the scheduler's thread reaches it.
 pub(crate) struct Home {
-    /// The scheduler's.
+    /// The number of the scheduler.
     pub(crate) number: usize,
     pub(crate) links: Arc<Links>,
     pub(crate) owners: Arc<Owners>,
     /// Wakes the scheduler's thread.
     pub(crate) unparker: Unparker,
-    /// Something was done since this was last looked at.
+    /// Set if something was done since the last look at this.
     progressed: Cell<bool>,
-    /// A worker waits for something that wakes nobody: it is to be asked again.
+    /// Set if a worker waits for something that wakes nobody: it must be asked again.
     polls: Cell<bool>,
-    /// The first moment that a worker waits for.
+    /// The first moment for which a worker waits.
     awaited: Cell<Option<Instant>>,
-    /// Routes that workers have asked for: shared on this thread, since each clone of an `Arc` is a
-    /// write to what other threads read.
+    /// Routes that workers have looked up: shared on this thread, since each clone of an `Arc`
+    /// writes to a word that other threads read.
     routes: RefCell<HashMap<TypeId, Rc<Route>, ByTypeId>>,
 }
 
@@ -53,33 +53,33 @@ impl Home {
         }
     }
 
-    /// Something was done: the scheduler looks again before it blocks.
+    /// Notes that something was done: the scheduler looks again before it blocks.
     pub(crate) fn has_progressed(&self) {
         self.progressed.set(true);
     }
 
-    /// Whether something was done since this was last asked.
+    /// Returns whether something was done since the last call.
     pub(crate) fn take_progress(&self) -> bool {
         self.progressed.replace(false)
     }
 
-    /// A worker waits for something that wakes nobody: a lock, an owner, a condition.
+    /// Notes that a worker waits for something that wakes nobody: a lock, an owner, a condition.
     pub(crate) fn is_polled(&self) {
         self.polls.set(true);
     }
 
-    /// Whether one has since this was last asked.
+    /// Returns whether one did since the last call.
     pub(crate) fn take_polls(&self) -> bool {
         self.polls.replace(false)
     }
 
-    /// A worker waits for that moment.
+    /// Notes that a worker waits for that moment.
     pub(crate) fn is_awaited_at(&self, moment: Instant) {
         let first = self.awaited.get().map_or(moment, |other| other.min(moment));
         self.awaited.set(Some(first));
     }
 
-    /// The first moment that a worker has waited for since this was last asked.
+    /// Returns the first such moment since the last call.
     pub(crate) fn take_awaited(&self) -> Option<Instant> {
         self.awaited.take()
     }

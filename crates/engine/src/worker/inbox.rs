@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use crate::envelope::Envelope;
 use crate::route::TaskKind;
 
-/// A task that waits for a worker, or that it is at.
+/// A task that waits for a worker, or that the worker has begun.
 pub(crate) struct Queued {
-    /// In which order its scheduler handed tasks out.
+    /// Its number in the order in which its scheduler handed out tasks.
     pub(crate) order: u64,
-    /// Which of the worker's functions for it is the next.
+    /// The next of the worker's functions for it.
     pub(crate) next: usize,
     pub(crate) envelope: Envelope,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Queued {
 /// The tasks of a worker. Only its own thread reaches it.
 pub(crate) struct Inbox {
     waiting: RefCell<VecDeque<Queued>>,
-    /// The order of the oldest that it is at, if it is at one.
+    /// The order of the oldest task that it has begun, if any.
     at: Cell<Option<u64>>,
 }
 
@@ -38,7 +38,7 @@ impl Inbox {
         });
     }
 
-    /// Takes the oldest, which the worker is at from now on.
+    /// Takes the oldest task, which the worker begins.
     pub(crate) fn take(&self) -> Option<Queued> {
         let taken = self.waiting.borrow_mut().pop_front()?;
         if self.at.get().is_none() {
@@ -47,7 +47,7 @@ impl Inbox {
         Some(taken)
     }
 
-    /// Takes the oldest of that kind out.
+    /// Takes out the oldest task of that kind.
     pub(crate) fn take_of(&self, kind: TaskKind) -> Option<Queued> {
         let mut waiting = self.waiting.borrow_mut();
         let is_it = |queued: &Queued| queued.envelope.kind() == kind;
@@ -55,12 +55,12 @@ impl Inbox {
         waiting.remove(taken)
     }
 
-    /// The worker cannot go on with it now: it stays the oldest.
+    /// Puts back a task with which the worker cannot go on now: it stays the oldest.
     pub(crate) fn put_back(&self, queued: Queued) {
         self.waiting.borrow_mut().push_front(queued);
     }
 
-    /// The worker is not at it any more.
+    /// Notes that the worker has finished the task.
     pub(crate) fn leave(&self, order: u64) {
         // One that it took in the middle of another changes nothing.
         if self.at.get() == Some(order) {
@@ -68,7 +68,7 @@ impl Inbox {
         }
     }
 
-    /// Drops all that wait, and tells those that wait for them.
+    /// Drops all waiting tasks, which tells their waiters.
     pub(crate) fn clear(&self) {
         // Not under the borrow: a destructor is the user's code.
         drop(self.waiting.take());
@@ -82,7 +82,7 @@ impl Inbox {
         self.waiting.borrow().is_empty()
     }
 
-    /// The order of the oldest that waits, or that the worker is at.
+    /// Returns the order of the oldest task that waits, or that the worker has begun.
     pub(crate) fn oldest(&self) -> Option<u64> {
         let waiting = self.waiting.borrow().front().map(|queued| queued.order);
         match (self.at.get(), waiting) {
@@ -91,14 +91,14 @@ impl Inbox {
         }
     }
 
-    /// The order of the oldest of that kind that waits.
+    /// Returns the order of the oldest waiting task of that kind.
     pub(crate) fn oldest_of(&self, kind: TaskKind) -> Option<u64> {
         let waiting = self.waiting.borrow();
         let is_it = |queued: &&Queued| queued.envelope.kind() == kind;
         waiting.iter().find(is_it).map(|queued| queued.order)
     }
 
-    /// The order and the kind of the oldest that waits.
+    /// Returns the order and the kind of the oldest waiting task.
     pub(crate) fn next(&self) -> Option<(u64, TaskKind)> {
         let waiting = self.waiting.borrow();
         let queued = waiting.front()?;

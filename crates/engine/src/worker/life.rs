@@ -1,8 +1,8 @@
 //! The life of a worker, stage by stage.
 //!
 //! Each stage is entered once, and left when all of it is done; one that cannot go on gives way and
-//! is tried again. A worker that is to end goes on with the first stage of its ending, from
-//! wherever it was: what it never had, it need not give back.
+//! is tried again. A worker that must end jumps to the first stage of its ending, from any stage:
+//! it need not give back what it never had.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::worker::public::{Stage, WaitsFor};
 use crate::worker::spec::Setup;
 use crate::worker::turn::Turn;
 
-/// How many tasks a worker runs before others have their turn.
+/// The number of tasks that a worker runs before others have their turn.
 pub(crate) const TASKS_A_TURN: usize = 64;
 
-/// What a step of a life came to.
+/// The outcome of a step of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// There is more to do.
     Again,
-    /// Nothing can be done now: others first.
+    /// The worker can do nothing now: others come first.
     GiveWay,
     /// It has ended.
     Gone,
 }
 
 impl WorkerCell {
-    /// Does what comes next in its life.
+    /// Takes the next step of its life.
     pub(crate) fn advance(&self, turn: &Turn<'_>) -> Step {
         let stage = self.public.stage();
         if stage < Stage::UnbindsShared && self.is_ending() {
@@ -77,13 +77,13 @@ impl WorkerCell {
         }
     }
 
-    /// Its code panicked: it ends.
+    /// Ends the worker, as its code panicked.
     fn panicked(&self, during: &'static str, message: String) -> Step {
         self.tell_to_end(Exit::Panicked { during, message });
         Step::Again
     }
 
-    /// Makes the data that has that role.
+    /// Makes the data with that role.
     fn make(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
         loop {
             let made = {
@@ -179,7 +179,7 @@ impl WorkerCell {
         }
     }
 
-    /// Its own `run` once, or its tasks as they come.
+    /// Calls its own `run` once, or runs its tasks as they come.
     fn run(&self, turn: &Turn<'_>) -> Step {
         let own = self.run.borrow_mut().take();
         if let Some(run) = own {
@@ -205,13 +205,13 @@ impl WorkerCell {
         }
     }
 
-    /// What it waits for wakes nobody.
+    /// Gives way, to be asked again: it waits for something that wakes nobody.
     fn look_again(&self, turn: &Turn<'_>) -> Step {
         turn.home.is_polled();
         Step::GiveWay
     }
 
-    /// Lets go what has that role, the last first. Local data is dropped by that.
+    /// Lets go of the data with that role, last first, which drops local data.
     fn let_go(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
         // No pointer to what goes stays.
         self.unbind();
@@ -225,7 +225,7 @@ impl WorkerCell {
         self.enter(turn, next)
     }
 
-    /// Has those end that use what it owns; and destroys it, the last first, once nobody does.
+    /// Makes the users of its own data end; once there are none, destroys the data, last first.
     fn destroy_own(&self, turn: &Turn<'_>) -> Step {
         self.announce_end(turn);
         loop {
@@ -251,7 +251,7 @@ impl WorkerCell {
         self.enter(turn, Stage::EmptiesQueue)
     }
 
-    /// Tells the workers that use what it owns to end, unless they have been told.
+    /// Tells the users of its own data to end, unless they have been told.
     fn announce_end(&self, turn: &Turn<'_>) {
         let data = self.data.borrow();
         let mut is_news = false;

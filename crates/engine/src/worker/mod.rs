@@ -1,4 +1,4 @@
-//! Workers: what they list, what they are bound to, and their lives.
+//! Workers: their lists, their bound data, and their lives.
 
 pub(crate) mod bound;
 pub(crate) mod cell;

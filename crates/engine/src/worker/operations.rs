@@ -1,4 +1,4 @@
-//! What a worker offers to its own code, whatever types that has.
+//! The operations of a worker for its own code, without that code's types.
 
 use std::any::TypeId;
 use std::fmt;
@@ -17,57 +17,57 @@ use crate::worker::bound::{Bound, Denied};
 use crate::worker::inbox::Queued;
 use crate::worker::public::WaitsFor;
 
-/// What a worker offers to its own code. [`Context`](crate::Context) adds the types.
+/// The operations of a worker for its own code. [`Context`](crate::Context) adds the types.
 pub(crate) trait Operations {
     fn name(&self) -> &str;
 
-    /// Whether it is to end.
+    /// Returns whether it must end.
     fn is_ending(&self) -> bool;
 
-    /// Lets others run once. It is asked again soon if it `is_polled`, and otherwise when its
+    /// Lets others run once. Its turn comes again soon if it `is_polled`, and otherwise when its
     /// scheduler is woken.
     fn give_way(&self, is_polled: bool);
 
-    /// Shows what it waits for.
+    /// Shows the thing that it waits for.
     fn wait_for(&self, what: Option<WaitsFor>);
 
-    /// Is to be woken at that moment.
+    /// Asks to be woken at that moment.
     fn be_awaited_at(&self, moment: Instant);
 
-    /// Wakes the thread that it runs on.
+    /// Returns the unparker of its thread.
     fn unparker(&self) -> Unparker;
 
-    /// The route of a type, which `ask` finds if it was not asked for before.
+    /// Returns the route of a type; `ask` looks it up the first time.
     fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route>;
 
-    /// To how many schedulers it went.
+    /// Sends it, and returns the number of schedulers reached.
     fn broadcast(&self, route: &Route, envelope: Envelope) -> usize;
 
-    /// Whether it lists that kind of task.
+    /// Returns whether it lists that kind of task.
     fn lists_task(&self, kind: TaskKind) -> bool;
 
     /// Runs its functions for a task of that kind, inside of another one or of its own `run`.
     fn run_nested(&self, kind: TaskKind, task: NonNull<()>) -> Result<(), Stopped>;
 
-    /// Runs the tasks that wait for it. How many.
+    /// Runs the tasks that wait for it. Returns their number.
     fn run_queued(&self) -> usize;
 
-    /// The oldest task of a kind that it receives, if there is one.
+    /// Takes the oldest task of a kind that it receives, if there is one.
     ///
     /// # Errors
     /// [`ReceiveError::Unlisted`].
     fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError>;
 
-    /// It is done with that.
+    /// Ends a received task.
     fn received(&self, queued: Queued, has_run: bool);
 
-    /// Whether it lists that, and may not change it.
+    /// Returns whether that would change data that it must only read.
     fn is_read_only(&self, request: &Request) -> bool;
 
-    /// Where what a function takes lies.
+    /// Returns the data that a function takes.
     fn bound(&self, id: TypeId, requests: Vec<Option<Request>>) -> Result<Rc<Bound>, Denied>;
 
-    /// Calls `call` once, with where it lies, locked; gives way until it can be.
+    /// Calls `call` once, with pointers to the locked data; gives way until it gets the locks.
     fn lock(
         &self,
         bound: &Rc<Bound>,
@@ -75,7 +75,7 @@ pub(crate) trait Operations {
     ) -> Result<Result<(), String>, Stopped>;
 }
 
-/// The worker that calls a function, as the function's parameters find it. Opaque.
+/// The worker that calls a function, for the function's parameters. Opaque.
 #[derive(Clone, Copy)]
 pub struct Call<'a>(pub(crate) &'a dyn Operations);
 
@@ -85,14 +85,14 @@ impl fmt::Debug for Call<'_> {
     }
 }
 
-/// Why a worker's code cannot go on.
+/// The reason why a worker's code cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// The worker has no function for such tasks.
     Unlisted,
-    /// The worker is to end.
+    /// The worker must end.
     Ending,
-    /// Code around it has locked that.
+    /// Code around it has locked this data.
     Conflict(Request),
     /// The task panicked.
     Panicked,

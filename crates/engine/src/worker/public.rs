@@ -1,4 +1,4 @@
-//! What others may know of a worker.
+//! The facts about a worker for other threads.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::{Route, TaskKind};
 
-/// Where a worker is in its life, in this order.
+/// The stage of a worker's life, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -36,9 +36,9 @@ pub enum Stage {
     UnbindsGroup,
     /// Drops its local data.
     DropsLocal,
-    /// Destroys what it owns, once nobody uses it.
+    /// Destroys its own data, once nobody uses it.
     DropsOwn,
-    /// Drops the tasks that are left.
+    /// Drops the remaining tasks.
     EmptiesQueue,
     /// It has ended.
     Gone,
@@ -60,7 +60,7 @@ const STAGES: [Stage; 13] = [
     Stage::Gone,
 ];
 
-/// What a worker waits for.
+/// The thing that a worker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitsFor {
@@ -68,7 +68,7 @@ pub enum WaitsFor {
     Lock(Request),
     /// Data that has no owner yet.
     Owner(&'static str),
-    /// That nobody uses its own data any more.
+    /// The end of all users of its own data.
     Users(&'static str),
     /// A task that it has sent.
     Task(&'static str),
@@ -76,34 +76,34 @@ pub enum WaitsFor {
     Receive(&'static str),
     /// A condition of its own.
     Condition,
-    /// That another worker has run the task before.
+    /// Another worker, which must run the task before.
     After,
 }
 
 impl WaitsFor {
-    /// Whether the worker is to be asked again and again: nothing wakes its scheduler when it has
-    /// what it waits for.
+    /// Returns whether the worker must be asked again and again: its scheduler is not woken when
+    /// the thing has come.
     pub(crate) fn is_polled(&self) -> bool {
         !matches!(self, Self::Task(_) | Self::Receive(_))
     }
 }
 
-/// What others may know of a worker.
+/// The facts about a worker for other threads.
 pub(crate) struct Public {
     pub(crate) name: String,
     pub(crate) scheduler: usize,
     /// Its number in its engine.
     pub(crate) number: usize,
-    /// Of each of its functions, and then of each type that it receives.
+    /// The routes of its functions, and then of the types that it receives.
     pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
     pub(crate) ran: Counter,
     pub(crate) gave_way: Counter,
-    /// Tasks that could not be cloned for it.
+    /// The tasks that could not be cloned for it.
     pub(crate) missed: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
-    /// Why it was told to end by others.
+    /// The reason for which others told it to end.
     told: OnceLock<Exit>,
     exit: Mutex<Option<Exit>>,
     ended: Condvar,
@@ -143,12 +143,12 @@ impl Public {
         self.stage.store(stage as u8, Ordering::Relaxed);
     }
 
-    /// It is to end, for that reason. `false`: it was told before. Its scheduler is to be woken.
+    /// Tells it to end. Returns `false` if it was told before. The caller must wake its scheduler.
     pub(crate) fn tell_to_end(&self, exit: Exit) -> bool {
         self.told.set(exit).is_ok()
     }
 
-    /// Why it was told to end by others, if it was.
+    /// Returns the reason for which others told it to end, if they did.
     pub(crate) fn told_to_end(&self) -> Option<&Exit> {
         self.told.get()
     }
@@ -161,7 +161,7 @@ impl Public {
         *lock(&self.waits_for) = what;
     }
 
-    /// Whether it lists that type of task.
+    /// Returns whether it lists that type of task.
     pub(crate) fn lists_task(&self, kind: TaskKind) -> bool {
         self.lists.iter().any(|own| own.kind == kind)
     }
@@ -170,7 +170,7 @@ impl Public {
         lock(&self.exit).clone()
     }
 
-    /// It has ended.
+    /// Marks it as ended.
     pub(crate) fn end(&self, exit: Exit) {
         *lock(&self.exit) = Some(exit);
         self.ended.notify_all();
@@ -190,7 +190,7 @@ impl Public {
         }
     }
 
-    /// The same, for `timeout` at most.
+    /// As [`join`](Self::join), for at most `timeout`.
     pub(crate) fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
         // A deadline that no clock can show never comes.
         let Some(deadline) = time::now().checked_add(timeout) else {

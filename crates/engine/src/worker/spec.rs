@@ -1,4 +1,4 @@
-//! What a worker lists: its data, its tasks, and how it is driven.
+//! The lists of a worker: its data, its tasks, and the way to drive it.
 
 use std::any::{TypeId, type_name};
 use std::cell::UnsafeCell;
@@ -20,14 +20,14 @@ use crate::worker::handle::WorkerHandle;
 use crate::worker::operations::Call;
 use crate::worker::public::Public;
 
-/// The stack of a fiber, unless it is told otherwise.
+/// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
 
-/// A worker to be added to a scheduler: what it lists, before it lives.
+/// A worker to add to a scheduler: its lists, before it lives.
 ///
 /// All of it runs on the thread of its scheduler, in the order of a worker's life: the makers of
 /// its own data, [`setup_owner`](Self::setup_owner), the makers of its local data, the binding of
-/// what others own, [`setup`](Self::setup), and then its tasks or its own [`run`](Self::run).
+/// others' data, [`setup`](Self::setup), and then its tasks or its own [`run`](Self::run).
 #[must_use = "it does nothing until it is added to a scheduler"]
 pub struct Worker {
     pub(crate) spec: Box<Spec>,
@@ -48,7 +48,7 @@ pub(crate) struct Spec {
     pub(crate) fiber: Option<usize>,
     /// The workers that run each task before it does.
     pub(crate) after: Vec<WorkerHandle>,
-    /// Known once it is added.
+    /// Set once it is added.
     pub(crate) public: Option<Arc<Public>>,
 }
 
@@ -126,20 +126,20 @@ impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
 }
 
 impl Spec {
-    /// The types of task that it lists: of each of its functions, and then of what it receives.
+    /// Lists the types of task of its functions, and then those that it receives.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &ListedRoute> {
         let handlers = self.handlers.iter().map(|handler| &handler.task);
         handlers.chain(&self.receives)
     }
 
-    /// Whether it must be alone in its scheduler.
+    /// Returns whether it must be alone in its scheduler.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.run.is_some() && self.fiber.is_none()
     }
 }
 
 impl Worker {
-    /// One that lists nothing yet. The name is for people.
+    /// Makes one that lists nothing yet. The name is for people.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             spec: Box::new(Spec {
@@ -158,25 +158,25 @@ impl Worker {
         }
     }
 
-    /// It owns data of this type: made here, destroyed here, and used by others in between.
+    /// Gives it data of this type to own: made here, destroyed here, and used by others in between.
     pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
         let make = move || Place::Shared(Arc::new(OwnedCell::new(make())));
         self.list::<T>(Role::Owner, Some(Box::new(make)))
     }
 
-    /// It has data of this type that nobody else uses, and that need not change threads: a window,
-    /// say.
+    /// Gives it data of this type that nobody else uses, and that need not change threads: a
+    /// window, for example.
     pub fn local<T: 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
         let make = move || Place::Local(Rc::new(UnsafeCell::new(make())));
         self.list::<T>(Role::Local, Some(Box::new(make)))
     }
 
-    /// It uses data that a worker of the same scheduler owns.
+    /// Lets it use data that a worker of the same scheduler owns.
     pub fn group<T: 'static>(self) -> Self {
         self.list::<T>(Role::Group, None)
     }
 
-    /// It reads data that another worker owns, of whichever scheduler.
+    /// Lets it read data that another worker owns, in any scheduler.
     pub fn shared<T: 'static>(self) -> Self {
         self.list::<T>(Role::Shared, None)
     }
@@ -192,8 +192,8 @@ impl Worker {
         self
     }
 
-    /// Called once its own data is made, and before anybody else sees it: with its own data only,
-    /// which needs no lock.
+    /// Calls the function once its own data is made, and before anybody else sees it: with its own
+    /// data only, which needs no lock.
     pub fn setup_owner<P: 'static>(
         mut self,
         function: impl Function<P, ()> + Send + 'static,
@@ -203,7 +203,7 @@ impl Worker {
         self
     }
 
-    /// Called once it is bound to all of its data, with whatever data it takes, locked.
+    /// Calls the function once all of its data is bound, with the data that it takes, locked.
     pub fn setup<P: 'static>(mut self, function: impl Function<P, ()> + Send + 'static) -> Self {
         self.spec
             .setup
@@ -211,8 +211,8 @@ impl Worker {
         self
     }
 
-    /// It runs tasks of type `T` by this function: `fn(&T, &mut World, &Input)`, say. What the
-    /// function takes is locked, all or none, for as long as it runs. Several functions for one
+    /// Runs tasks of type `T` by this function: `fn(&T, &mut World, &Input)`, for example. The data
+    /// that the function takes is locked, all or none, while it runs. Several functions for one
     /// type run one after the other.
     pub fn on<T: Task, P: 'static>(mut self, function: impl Handler<T, P>) -> Self {
         self.spec.handlers.push(ListedHandler {
@@ -222,15 +222,15 @@ impl Worker {
         self
     }
 
-    /// Its own `run` receives tasks of type `T`: see [`Context::receive`]. No data is locked for
-    /// these.
+    /// Lets its own `run` receive tasks of type `T`: see [`Context::receive`]. No data is locked
+    /// for these.
     pub fn receives<T: Task>(mut self) -> Self {
         self.spec.receives.push(ListedRoute::of::<T>());
         self
     }
 
-    /// It has a `run` of its own, and ends when that returns. Without one it runs its tasks as they
-    /// come, and gives way when there is none, or when data is locked.
+    /// Gives it a `run` of its own; it ends when that returns. Without one it runs its tasks as
+    /// they come, and gives way when there is none, or when data is locked.
     ///
     /// Without a [fiber](Self::in_fiber) it must be alone in its scheduler.
     pub fn run(mut self, run: impl FnOnce(Context<'_>) + Send + 'static) -> Self {
@@ -238,22 +238,22 @@ impl Worker {
         self
     }
 
-    /// It has a stack of its own, of 256 KiB: what it waits for keeps nobody else from running.
+    /// Gives it a stack of its own, of 256 KiB: its waits keep nobody else from running.
     pub fn in_fiber(self) -> Self {
         self.in_fiber_of(STACK)
     }
 
-    /// The same, with a stack of so many bytes, rounded up to whole pages.
+    /// As [`in_fiber`](Self::in_fiber), with a stack of that many bytes, rounded up to whole pages.
     ///
-    /// A fiber that needs more runs into a page that nobody may touch, and the program is ended by
-    /// the signal for that.
+    /// A fiber that needs more runs into a page that nobody may touch, and a signal ends the
+    /// program.
     pub fn in_fiber_of(mut self, bytes: usize) -> Self {
         self.spec.fiber = Some(bytes);
         self
     }
 
-    /// A task that both list is run by the other one before this one: the other has run or received
-    /// it, or has ended. Both must be of the same scheduler.
+    /// Makes it run a task that both list only after the other worker has run or received it, or
+    /// has ended. Both must be of the same scheduler.
     pub fn after(mut self, other: &WorkerHandle) -> Self {
         self.spec.after.push(other.clone());
         self

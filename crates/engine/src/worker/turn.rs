@@ -1,4 +1,4 @@
-//! A worker's turn: the worker, where it lives, and how it gives way.
+//! A worker's turn: the worker, its home, and its way to let others run.
 
 use std::any::TypeId;
 use std::ptr::NonNull;
@@ -30,12 +30,12 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// For its code.
+    /// Returns the caller for its code.
     pub(crate) fn call(&self) -> Call<'_> {
         Call(self)
     }
 
-    /// It cannot have its data: it gives way.
+    /// Gives way, as the worker cannot get its data.
     fn wait_out(&self, denied: Denied) -> Result<(), Stopped> {
         if let Denied::Nested(request) = denied {
             return Err(Stopped::Conflict(request));

@@ -1,6 +1,6 @@
-//! How a worker lets others run.
+//! The ways in which a worker lets others run.
 
-/// How a worker lets others run.
+/// The way in which a worker lets others run.
 pub(crate) trait GiveWay {
     /// Returns when it is the worker's turn again.
     fn give_way(&self);

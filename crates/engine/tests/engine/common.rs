@@ -1,5 +1,5 @@
-//! What the tests share. What a test waits for comes soon, or never: a wait that takes so long that
-//! it must be the second fails the test, with what it waited for.
+//! Helpers that the tests share. An event that a test waits for comes soon, or never: a wait that
+//! takes far too long fails the test, and names the event.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use filch_engine::{
     WorkerHandle,
 };
 
-/// Longer than anything here takes on a machine that has other things to do.
+/// Longer than any step here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// More rounds than any test needs.
@@ -26,7 +26,7 @@ pub(crate) fn engine() -> Ends {
     Ends(Engine::new())
 }
 
-/// One whose schedulers block after the first round in which nothing was done.
+/// Makes one whose schedulers block after the first round without work.
 pub(crate) fn sleepy_engine() -> Ends {
     Ends(Engine::with_rounds_before_rest(0))
 }
@@ -61,7 +61,7 @@ impl Drop for Ends {
     }
 }
 
-/// What `code` returns, which may block, on a thread of its own.
+/// Runs `code`, which may block, on a thread of its own, and returns its result.
 pub(crate) fn within<R: Send + 'static>(
     what: &str,
     code: impl FnOnce() -> R + Send + 'static,
@@ -84,7 +84,7 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
     }
 }
 
-/// With a scheduler of the engine that this thread drives.
+/// Calls `code` with a scheduler of the engine that this thread drives.
 pub(crate) fn here<R>(engine: &Engine, code: impl FnOnce(&LocalScheduler) -> R) -> R {
     engine.local_scheduler("here", code).unwrap()
 }
@@ -99,7 +99,7 @@ pub(crate) fn drive(scheduler: &LocalScheduler, holds: impl Fn() -> bool) {
     assert!(came, "it has not come");
 }
 
-/// What the only scheduler of an engine does.
+/// Returns the state of the only scheduler of an engine.
 pub(crate) fn report(engine: &Engine) -> SchedulerReport {
     engine.report().schedulers.remove(0)
 }
@@ -119,7 +119,7 @@ impl EndsInTime for WorkerHandle {
     }
 }
 
-/// A worker that owns that data, and has it locked until the gate is 1. It stays after that.
+/// Makes a worker that owns that data, and keeps it locked until the gate is 1. Then it stays.
 pub(crate) fn holds<T: Send + Sync + 'static>(data: T, gate: &Arc<AtomicUsize>) -> Worker {
     let open = Arc::clone(gate);
     let worker = Worker::new("holds").owns(|| data).in_fiber();
@@ -132,7 +132,7 @@ pub(crate) fn holds<T: Send + Sync + 'static>(data: T, gate: &Arc<AtomicUsize>) 
     })
 }
 
-/// What happened, in order.
+/// A log of events, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 

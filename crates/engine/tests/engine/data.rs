@@ -1,4 +1,4 @@
-//! Rows D8 and D9: whose data it is, and how it is locked.
+//! Rows D8 and D9: the owners of data, and its locks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,8 +73,8 @@ fn d8_group_data_of_another_scheduler_is_an_error() {
     );
 }
 
-/// A task that takes three data, one of which somebody else holds: it has none of them meanwhile,
-/// and others get the two.
+/// A task takes three pieces of data, one of which somebody else holds: it locks none of them
+/// meanwhile, and others get the two.
 #[test]
 fn d9_a_task_locks_all_of_its_data_or_none() {
     let engine = Engine::new();
@@ -261,7 +261,7 @@ fn d8_shared_data_cannot_be_locked_to_be_changed() {
     assert_eq!(log.take(), ["&mut World is shared: it may only be read"]);
 }
 
-/// The place of a task among its functions is kept while it waits for data.
+/// A task that waits for data keeps its place among its functions.
 #[test]
 fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
     let engine = Engine::new();

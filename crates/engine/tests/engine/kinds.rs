@@ -1,4 +1,4 @@
-//! Rows D5 and D6: the four kinds of worker, and how each of them gives way.
+//! Rows D5 and D6: the four kinds of worker, and the way in which each gives way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,7 +150,7 @@ fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
     });
 }
 
-/// It may not run a second task in the middle of the first, though the scheduler takes its turns.
+/// The worker must not begin a second task inside the first, though the scheduler takes turns.
 #[test]
 fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
     let engine = Engine::new();
@@ -194,8 +194,8 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
     }
 }
 
-/// A thousand that all wait on one stack would overflow it: beyond some depth those without a stack
-/// of their own have to wait for their turn, and those with one go on.
+/// A thousand waits on one stack would overflow it: beyond some depth the workers without a stack
+/// of their own must wait for their turn, and the others go on.
 #[test]
 fn a_stack_that_waits_build_up_has_a_bound() {
     let engine = engine();

@@ -13,7 +13,7 @@ struct Ping(u32);
 #[derive(Clone)]
 struct Pong;
 
-/// Says when it is made and when it goes.
+/// Logs when it is made and when it is dropped.
 struct Tells(&'static str, Logged);
 
 impl Tells {
@@ -121,7 +121,7 @@ fn d4_a_scheduler_with_nothing_to_do_blocks_and_a_task_wakes_it() {
     });
 }
 
-/// Both kinds that run their tasks as they come.
+/// Covers both kinds that run their tasks as they come.
 #[test]
 fn d7_a_life_goes_through_its_stages_in_order() {
     for in_fiber in [false, true] {
@@ -162,7 +162,7 @@ fn d7_a_life_goes_through_its_stages_in_order() {
     }
 }
 
-/// A thread that waits for a task in its queue is released, and the task is not run.
+/// A thread that waits for a task in the queue is released, and the task is not run.
 #[test]
 fn d7_an_ending_worker_empties_its_queue_without_running_it() {
     let engine = Engine::new();
@@ -214,7 +214,7 @@ fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
     is_told_of_at_once(receives.run(|context| while context.give_way().is_ok() {}));
 }
 
-/// A task that comes for `ends` while that ends.
+/// Checks a task that comes for `ends` while that ends.
 fn is_told_of_at_once(ends: Worker) {
     let engine = Engine::new();
     here(&engine, |local| {

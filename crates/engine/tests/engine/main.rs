@@ -1,5 +1,5 @@
-//! The rows D1 to D11, what is refused, and workers that come and go under load. A test that is
-//! named after a row shows that row.
+//! The rows D1 to D11, refusals, and workers that come and go under load. A test that is named
+//! after a row shows that row.
 
 mod common;
 mod corners;

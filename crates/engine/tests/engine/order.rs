@@ -66,8 +66,7 @@ fn a_follower_runs_a_task_that_its_leader_does_not_list() {
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
 }
 
-/// The leader is in the middle of the second task: that does not hold the follower's first one
-/// back.
+/// The leader is in the middle of the second task, which does not delay the follower's first one.
 #[test]
 fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest() {
     let engine = Engine::new();
@@ -101,7 +100,7 @@ fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest(
     });
 }
 
-/// It is still at the outer one when the inner one is over.
+/// The leader is still in the outer task when the inner one is over.
 #[test]
 fn a_leader_that_runs_a_task_inside_another_one_is_not_overtaken() {
     let engine = Engine::new();
@@ -132,7 +131,7 @@ fn a_leader_that_runs_a_task_inside_another_one_is_not_overtaken() {
     });
 }
 
-/// The leader waits, as it ends, for a user of its data, and that one for the follower.
+/// The leader waits, as it ends, for a user of its data, which waits for the follower.
 #[test]
 fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
     let engine = Engine::new();

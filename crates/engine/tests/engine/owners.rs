@@ -1,4 +1,4 @@
-//! Row D8: owners come and go, and what becomes of those that use their data.
+//! Row D8: owners come and go, and the fate of the users of their data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,7 +82,7 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     assert_eq!(log.take(), ["has it", "still 7"]);
 }
 
-/// Each of two readers lets go only while the other one has it, so that somebody always does.
+/// Each of two readers lets go only while the other one has the data, so that one always has it.
 #[test]
 fn d8_an_owner_that_is_to_end_ends_beside_readers_that_always_overlap() {
     let engine = engine();
@@ -141,7 +141,7 @@ fn d8_an_owner_gives_way_to_users_of_its_own_scheduler() {
     assert_eq!(log.take(), ["has it", "still 7"]);
 }
 
-/// A worker that comes while data waits to be destroyed waits for the next owner.
+/// A worker that comes while data waits for its destruction waits for the next owner.
 #[test]
 fn d8_nobody_is_bound_to_data_that_is_to_be_destroyed() {
     let engine = engine();
@@ -184,7 +184,7 @@ fn d8_nobody_is_bound_to_data_that_is_to_be_destroyed() {
     assert_eq!(log.take(), ["2"]);
 }
 
-/// It has looked whether data is to end, and the owner has ended before its task runs.
+/// The worker has looked for ended data, and the owner ends before the worker's task runs.
 #[test]
 fn d8_a_task_that_finds_its_data_destroyed_ends_its_worker() {
     let engine = engine();

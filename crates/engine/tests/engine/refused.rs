@@ -1,4 +1,4 @@
-//! What is refused, and what comes of code that panics.
+//! Refusals, and the consequences of panics.
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -237,7 +237,7 @@ fn a_name_that_no_thread_can_have_is_refused() {
     engine.start("only");
 }
 
-/// Waits in its destructor, which runs while a panic goes up; and what others have run by then.
+/// Waits in its destructor, while a panic goes up; counts what others have run by then.
 struct GivesWay<'a>(Context<'a>, &'a AtomicUsize, &'a Logged);
 
 impl Drop for GivesWay<'_> {

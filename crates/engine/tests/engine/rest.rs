@@ -1,4 +1,4 @@
-//! Row D4: when a scheduler blocks, and what it does before.
+//! Row D4: the time at which a scheduler blocks, and its rounds before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ fn d4_a_scheduler_does_not_rest_while_a_worker_has_tasks() {
     });
 }
 
-/// It does not tire: after each task it looks as often as after the first one.
+/// After each task the scheduler looks as often as after the first one.
 #[test]
 fn d4_a_scheduler_looks_as_often_after_each_task() {
     let engine = Engine::new();
@@ -75,7 +75,7 @@ fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
     assert!(rested <= 2, "{rested}");
 }
 
-/// Of two workers, one gets more tasks than the other: that one's turn is what counts.
+/// Two workers get unequal numbers of tasks: the larger number limits the round.
 #[test]
 fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
     let engine = Engine::new();
@@ -198,7 +198,7 @@ fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
     });
 }
 
-/// Each round in which a wait ends counts: what comes of it may be what others wait for.
+/// Each round in which a wait ends counts: others may wait for its result.
 #[test]
 fn d4_a_scheduler_does_not_rest_while_conditions_come_true() {
     const TURNS: usize = 100;

@@ -13,7 +13,7 @@ struct Add(usize);
 #[derive(Clone)]
 struct Check;
 
-/// Two sums that are always equal, if nobody saw a task half way.
+/// Two sums that are always equal, unless a reader sees a task half done.
 struct Sums {
     left: usize,
     right: usize,
@@ -86,7 +86,7 @@ fn workers_come_and_go_and_no_task_is_lost_or_seen_half_way() {
     assert_eq!(total.load(Ordering::Relaxed), 20 * ROUNDS);
 }
 
-/// The engine is terminated while everything is under way: whoever waits is told.
+/// The engine is terminated while everything is under way: every waiter is told.
 #[test]
 fn an_end_in_the_middle_releases_everybody() {
     for round in 0..50 {

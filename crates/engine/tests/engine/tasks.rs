@@ -1,4 +1,4 @@
-//! Rows D3, D10 and D11: where tasks go, and who waits for them.
+//! Rows D3, D10 and D11: the destinations of tasks, and their waiters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ struct Ping(u32);
 #[derive(Clone)]
 struct Pong(u32);
 
-/// A task, with how often it was cloned.
+/// A task, with the number of its clones.
 struct Counted(Arc<AtomicUsize>);
 
 impl Clone for Counted {
@@ -125,7 +125,7 @@ fn a_task_that_is_complete_is_counted() {
     }
 }
 
-/// Takes its time to go.
+/// Has a slow destructor.
 #[derive(Clone)]
 struct Goes(Arc<AtomicUsize>);
 

@@ -1,5 +1,5 @@
-//! Rows D7 to D10: what a worker waits for that wakes nobody. The scheduler blocks meanwhile, and
-//! looks again by itself.
+//! Rows D7 to D10: waits of a worker for something that wakes nobody. The scheduler blocks
+//! meanwhile, and looks again by itself.
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ struct Pong;
 
 struct World(u32);
 
-/// The only worker of the first scheduler waits for that, and is asked again and again.
+/// Checks that the only worker of the first scheduler waits for that, and is asked again and again.
 #[track_caller]
 fn is_asked_again(engine: &Ends, what: &str) {
     until(|| report(engine).workers[0].to_string().ends_with(what));
@@ -24,7 +24,7 @@ fn is_asked_again(engine: &Ends, what: &str) {
     until(|| report(engine).rests > before + 1);
 }
 
-/// A worker of another scheduler that owns the world, and changes it until the gate is open.
+/// Adds a worker of another scheduler that keeps the world locked until the gate opens.
 fn add_owner(scheduler: &Scheduler) -> Arc<AtomicUsize> {
     let gate = Arc::new(AtomicUsize::new(0));
     let open = Arc::clone(&gate);
@@ -132,8 +132,8 @@ fn d8_a_worker_that_waits_for_an_owner_looks_again() {
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
 }
 
-/// The panic comes in a round in which nothing else was done, and nothing wakes the scheduler for
-/// the worker's end.
+/// The panic comes in a round without other work, and nothing wakes the scheduler for the worker's
+/// end.
 #[test]
 fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
     let engine = sleepy_engine();

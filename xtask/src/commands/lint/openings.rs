@@ -20,7 +20,6 @@ const EXEMPT: &[&str] = &[
     "crates/actors",
     "crates/build-scheduler",
     "crates/deque",
-    "crates/engine",
     "crates/event-queue",
     "crates/filch",
     "crates/filch-cli",

@@ -1,4 +1,4 @@
-//! How tasks, workers and schedulers end, and who hears of it.
+//! The ends of tasks, workers and schedulers, and their reports.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ fn a_local_scheduler_that_was_run_to_its_end_keeps_nobody_waiting() {
     assert_eq!(completed.ran, 0);
 }
 
-/// Its workers end in peace: a worker that sees the thread panic takes it for its own panic.
+/// Its workers end in peace: a worker that sees the thread panic would take that for its own panic.
 #[test]
 fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
     let engine = engine();
@@ -80,8 +80,8 @@ fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
     assert_eq!(completed, Completed { ran: 1, dropped: 0 });
 }
 
-/// A scheduler sleeps while its worker waits for a task: each way in which that ends has to wake
-/// it. Failure: the test does not end.
+/// A scheduler sleeps while its worker waits for a task: every end of the task must wake it.
+/// Failure: the test does not end.
 #[test]
 fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
     #[derive(Clone, Copy)]
@@ -204,7 +204,7 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
     }
 }
 
-/// It sleeps, and is told on top of its stack.
+/// The worker sleeps, and is told on top of its stack.
 #[test]
 fn one_without_a_fiber_that_waits_for_a_task_ends_with_its_data() {
     let engine = sleepy_engine();

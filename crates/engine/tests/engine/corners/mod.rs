@@ -1,4 +1,4 @@
-//! What could break, and what would show it.
+//! Weak points, and the tests that would show a break.
 
 mod ends;
 mod reports;
@@ -13,7 +13,7 @@ struct Ping(u32);
 #[derive(Clone, Debug, PartialEq)]
 struct Pong(u32);
 
-/// What the report says of a worker at present.
+/// Returns what the worker waits for, from the report.
 fn waits_for(engine: &Engine, name: &str) -> Option<WaitsFor> {
     let report = engine.report();
     let mut workers = report

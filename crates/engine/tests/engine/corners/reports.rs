@@ -1,4 +1,4 @@
-//! What a report shows.
+//! The contents of a report.
 
 use std::thread;
 
@@ -75,7 +75,7 @@ fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
     assert_eq!(seen.take(), ["None"]);
 }
 
-/// Says how many tasks the report says are left, when it is dropped.
+/// Logs, when it is dropped, the number of tasks that the report shows as queued.
 struct SaysQueued(Engine, Logged);
 
 impl Drop for SaysQueued {
@@ -99,7 +99,7 @@ fn a_task_that_panicked_is_not_shown_to_wait() {
     assert_eq!(log.take(), ["0 queued"]);
 }
 
-/// How often that scheduler was about to block.
+/// Returns how often that scheduler was about to block.
 fn rests(engine: &Engine, name: &str) -> u64 {
     let report = engine.report();
     let mut schedulers = report.schedulers.iter();
@@ -109,7 +109,7 @@ fn rests(engine: &Engine, name: &str) -> u64 {
         .rests
 }
 
-/// The one that polls is the clock: it wakes every millisecond.
+/// Another scheduler polls, and is the clock: it wakes every millisecond.
 #[test]
 fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
     let engine = engine();

@@ -1,5 +1,5 @@
-//! Tasks that lie in their envelopes in each way, with destructors that panic, and clones that
-//! panic. Each value that was made is dropped once.
+//! Tasks that fit their envelopes or not, with destructors and clones that panic. Each value that
+//! was made is dropped once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use filch_engine::{Context, NestedError, Worker};
 
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Counts what is alive. Its fourth clone panics.
+/// Counts the living values. Its fourth clone panics.
 struct Counted<S> {
     shape: S,
     clones: Arc<AtomicUsize>,
@@ -142,7 +142,7 @@ fn each_shape_goes_and_is_dropped_once() {
     assert_eq!(NOTHINGS.load(Ordering::Relaxed), 0);
 }
 
-/// Its destructor panics on a scheduler's thread, and not where the test has it.
+/// Panics in its destructor on a scheduler's thread, but not on the test's.
 #[derive(Clone)]
 struct Bombed<S> {
     _shape: S,

@@ -1,4 +1,4 @@
-//! What tasks there are, and in which order they come.
+//! The kinds of tasks, and their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use crate::common::{Logged, engine, here};
 use super::Ping;
 use filch_engine::{Completed, Context, Exit, NestedError, Stage, Worker};
 
-/// Larger than the stack of the worker that runs it: the program would end by a signal.
+/// Larger than the stack of the worker that runs it: a copy on that stack would end the program.
 #[derive(Clone)]
 struct Large([u8; 96 * 1024]);
 
@@ -84,8 +84,8 @@ fn one_that_receives_does_so_after_the_other_has_run() {
     assert_eq!(log.take(), ["first Ok(())", "second 1"]);
 }
 
-/// How long a worker that has more tasks than it can run keeps its scheduler's other workers
-/// waiting: for all of the tasks that were sent before theirs, and one turn.
+/// A worker with more tasks than it can run delays its scheduler's other workers only by the tasks
+/// sent before theirs, and one turn.
 #[test]
 fn a_task_waits_for_those_that_were_sent_to_others_before() {
     let engine = engine();
@@ -115,7 +115,7 @@ fn a_task_waits_for_those_that_were_sent_to_others_before() {
     });
 }
 
-/// Those that are sent to it alone, too.
+/// The limit counts tasks that are sent to it alone, too.
 #[test]
 fn a_worker_is_handed_as_many_pinned_tasks_as_it_runs_in_a_turn() {
     let engine = engine();
