@@ -1,4 +1,4 @@
-//! A small farm: three workers build a layered program, one of them is lost in the middle.
+//! A small farm: three workers build a layered program, and one of them is lost halfway.
 //!
 //! `cargo run -p filch-build-scheduler --example farm`
 
@@ -11,7 +11,7 @@ use filch_timers::Timers;
 
 type Farm = Scheduler<String, u32, u32>;
 
-/// Runs jobs until the worker is removed or the scheduler stops. Says how many.
+/// Runs jobs until the worker is removed or the scheduler stops. Returns their number.
 fn serve(farm: &Farm, worker: WorkerId, dies_at: &AtomicU32) -> u32 {
     let mut built = 0;
     while let Ok(job) = farm.pick_job(worker).wait() {

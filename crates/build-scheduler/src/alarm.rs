@@ -1,4 +1,4 @@
-//! The clock, and the one timer that a scheduler has on it.
+//! The clock, and the one timer of a scheduler on it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ pub(crate) struct Alarm {
     timers: Timers,
     origin: Instant,
     ring: Arc<dyn Fn() + Send + Sync>,
-    /// The timer that is set, and for when.
+    /// The timer that is set, and its time.
     set: Option<(Duration, TimerKey)>,
-    /// What the clock said in this batch of events.
+    /// The clock's time in this batch of events.
     now: Option<Duration>,
 }
 
@@ -27,15 +27,15 @@ impl Alarm {
         }
     }
 
-    /// What time it is. The clock is read once a batch: all events of a batch were there when the
-    /// first of them was applied, so that nothing waits for less than it should.
+    /// Returns the time. It reads the clock once a batch: all events of a batch were there when the
+    /// first of them was applied, so no wait is cut short.
     pub(crate) fn now(&mut self) -> Duration {
         let read = || self.timers.now().saturating_duration_since(self.origin);
         *self.now.get_or_insert_with(read)
     }
 
-    /// The batch is over, and `deadline` is the next one. A timer that is set for an earlier one
-    /// stays: it asks again.
+    /// Ends the batch; `deadline` is the next one. A timer for an earlier time stays: it asks
+    /// again.
     pub(crate) fn set(&mut self, deadline: Option<Duration>) {
         if let (Some(now), Some((due, _))) = (self.now.take(), self.set)
             && due <= now
@@ -59,7 +59,7 @@ impl Alarm {
         self.set = Some((deadline, key));
     }
 
-    /// Nothing rings any more.
+    /// Cancels the timer.
     pub(crate) fn cancel(&mut self) {
         if let Some((_, key)) = self.set.take() {
             self.timers.cancel(key);

@@ -1,15 +1,15 @@
-//! What a caller gets: a value that comes when the scheduler has it.
+//! The answer to a caller: a value that comes when the scheduler has it.
 
 use std::sync::Arc;
 
 use crate::error::{JobError, Stopped};
 
-/// The scheduler's answer: await it in a task, or wait for it in a thread, but not in a waker that
-/// the scheduler calls.
+/// The scheduler's answer: await it in a task, or wait for it in a thread, but never in a waker
+/// that the scheduler calls.
 pub type Answer<T, E = Stopped> = filch_promise::Answer<T, E>;
 
-/// A job that was scheduled: its result, when it has one.
+/// The result of a scheduled job, when there is one.
 pub type Pending<R> = Answer<Arc<R>, JobError>;
 
-/// The scheduler's end of an answer. If it is dropped without one, the scheduler was stopped.
+/// The scheduler's end of an answer. A drop without an answer says that the scheduler was stopped.
 pub(crate) type Reply<T, E> = filch_promise::Reply<T, E, Stopped>;

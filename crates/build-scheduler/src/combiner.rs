@@ -1,5 +1,5 @@
-//! One state for many threads, without a lock: the thread that finds nobody at it works off the
-//! events of all.
+//! One state for many threads, without a lock: the thread that finds it free applies the events of
+//! all.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-/// A state that events change one after another.
+/// A state that events change, one after another.
 pub trait Apply<E> {
-    /// Takes an event in. It must not panic: then no event would ever be applied again.
+    /// Applies an event. It must not panic: no event would ever be applied again.
     fn apply(&mut self, event: E);
 
-    /// Called when the events of a batch have been applied, and there may be no more. As `apply`.
+    /// Called when a batch has been applied, and there may be no more. It must not panic, either.
     fn applied(&mut self);
 }
 
@@ -40,7 +40,7 @@ pub struct Combiner<S, E> {
 unsafe impl<S: Send, E: Send> Sync for Combiner<S, E> {}
 
 impl<S: Apply<E>, E: Send> Combiner<S, E> {
-    /// No events yet.
+    /// Makes one without events.
     pub fn new(state: S) -> Self {
         Self {
             events: CachePadded::new(EventQueue::new()),
@@ -49,16 +49,16 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         }
     }
 
-    /// Runs the work on the state and returns what it did, if no thread is at the state; then
-    /// applies the events that have come meanwhile. The work must not panic, as [`Apply`]. It may
+    /// Runs the work on the state and returns its output, if no thread is at the state; then
+    /// applies the events that have come meanwhile. The work must not panic, like [`Apply`]. It may
     /// call [`submit`](Self::submit).
     ///
-    /// The order is that of `submit`: what this thread submitted before has been applied.
+    /// In the order of `submit`: every earlier event of this thread has been applied.
     ///
     /// Lock-free for a thread that does not become the driver.
     ///
     /// # Errors
-    /// The work, if a thread is at the state: it may be tried again, or submitted.
+    /// The work, if a thread is at the state: try it again, or submit it.
     pub fn run<T, W: FnOnce(&mut S) -> T>(&self, work: W) -> Result<T, W> {
         // ORDERING: Relaxed: a look, so that an exchange that would fail does not take the line
         // from the driver.
@@ -85,15 +85,15 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         Ok(output)
     }
 
-    /// Has the event applied: by this thread, with all that come meanwhile, or by the thread that
-    /// is at it already. May be called from within [`Apply`].
+    /// Submits an event. Either this thread applies it, with all that come meanwhile, or the thread
+    /// that is at the state does. May be called from within [`Apply`].
     ///
-    /// What the caller did before happens before the event is applied; applications happen one
-    /// after another. The order of two events is that of their submissions, if one returned before
-    /// the other was called.
+    /// Everything that the caller did before happens before the event is applied; events are
+    /// applied one after another. If one submission returned before another was called, its event
+    /// is applied first.
     ///
     /// Lock-free for a thread that is not the driver. The driver returns when no event is left, so
-    /// another thread that goes on submitting keeps it.
+    /// a thread that goes on submitting keeps it.
     pub fn submit(&self, event: E) {
         let pushed = self.events.push(event);
         debug_assert!(pushed.is_ok(), "the queue is never closed");
@@ -108,7 +108,7 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         }
     }
 
-    /// Applies the events that are there. The caller is the driver.
+    /// Applies the waiting events. The caller is the driver.
     fn drain(&self) {
         self.state.with_mut(|state| {
             // SAFETY: this thread is the driver, as in `run`.
@@ -119,8 +119,8 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         });
     }
 
-    /// Stops being the driver, when no event is left. The caller is it, and has done what its own
-    /// signal was for.
+    /// Ends the driver's role when no event is left. The caller is the driver, and has done the
+    /// work of its own signal.
     fn leave(&self) {
         let mut seen = 1;
         loop {

@@ -1,4 +1,4 @@
-//! What is refused, and why.
+//! The errors, with their reasons.
 
 use std::error::Error;
 use std::fmt;
@@ -27,11 +27,11 @@ impl fmt::Display for Stopped {
 
 impl Error for Stopped {}
 
-/// Why a scheduled job has no result.
+/// The reason why a scheduled job has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JobError {
-    /// A job of the same id is pending, and has other dependencies or another content.
+    /// A job of the same id is pending, with other dependencies or another content.
     Conflict,
     /// The job was withdrawn.
     Withdrawn,
@@ -57,7 +57,7 @@ impl From<Stopped> for JobError {
     }
 }
 
-/// Why a pick has no job.
+/// The reason why a pick got no job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PickError {
@@ -93,15 +93,15 @@ impl From<UnknownWorker> for PickError {
     }
 }
 
-/// Why what a worker reports is refused.
+/// The reason why a worker's report is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReportError {
     /// There is no such worker.
     UnknownWorker,
-    /// The worker does not run that job: it never did, the job is over, or it was given back.
+    /// The worker does not run that job: it never did, the job is over, or was given back.
     NotRunning,
-    /// The scheduler was stopped. A [`Planner`](crate::Planner) never is.
+    /// The scheduler was stopped. A [`Planner`](crate::Planner) never returns this.
     Stopped,
 }
 

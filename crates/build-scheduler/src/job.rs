@@ -1,8 +1,8 @@
-//! What is to be built.
+//! The jobs to be built.
 
 use std::hash::Hash;
 
-/// A job of a build: it makes the artifact of its id out of those that it depends on.
+/// A job of a build: it makes the artifact of its id out of its dependencies.
 ///
 /// Two jobs of one id are the same job if they are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,17 +11,17 @@ pub struct Job<I, S> {
     pub id: I,
     /// The artifacts that it needs. A worker that has one of them is near to the job.
     pub dependencies: Vec<I>,
-    /// What a worker needs to know besides.
+    /// Everything else that a worker must know.
     pub content: S,
 }
 
 impl<I, S> Job<I, S> {
-    /// A job that depends on nothing.
+    /// Makes a job without dependencies.
     pub fn new(id: I, content: S) -> Self {
         Self::with_dependencies(id, [], content)
     }
 
-    /// A job that depends on these artifacts.
+    /// Makes a job that depends on these artifacts.
     pub fn with_dependencies(id: I, dependencies: impl IntoIterator<Item = I>, content: S) -> Self {
         Self {
             id,
@@ -31,17 +31,17 @@ impl<I, S> Job<I, S> {
     }
 }
 
-/// What may name jobs and artifacts: digests, numbers, strings.
+/// A name for jobs and artifacts: a digest, a number, a string.
 pub trait Id: Clone + Eq + Hash + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + Send + Sync + 'static> Id for T {}
 
-/// What a worker may be told of a job.
+/// The part of a job that only the worker reads.
 pub trait Content: PartialEq + Send + Sync + 'static {}
 
 impl<T: PartialEq + Send + Sync + 'static> Content for T {}
 
-/// What may be the result of a job.
+/// The result of a job.
 pub trait Outcome: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Outcome for T {}

@@ -16,23 +16,23 @@ use crate::planner::{AlreadyPending, Counts, Grant, PickId, Planner, WorkerId};
 /// A call that waits for the thread that is at the machine.
 pub(crate) type Call<I, S, R> = Box<dyn FnOnce(&mut Machine<I, S, R>) + Send>;
 
-/// When it is dropped, or its planner, all replies in there tell that the scheduler was stopped.
+/// The state of a scheduler. If it or its planner is dropped, all replies in there report the stop.
 pub(crate) struct Machine<I, S, R> {
-    /// `None` once it was stopped.
+    /// `None` after the stop.
     planner: Option<Plan<I, S, R>>,
     alarm: Alarm,
 }
 
 type Plan<I, S, R> = Planner<I, Pending<I, S, R>, PickReply<I, S>>;
 
-/// What is kept with a job.
+/// The planner's content of a job.
 struct Pending<I, S, R> {
     job: Arc<Job<I, S>>,
-    /// Where the result goes.
+    /// The receiver of the result.
     reply: JobReply<R>,
     /// The other calls that scheduled it.
     others: Option<Box<Others<R>>>,
-    /// How many picks have got it.
+    /// The number of picks that got it.
     turn: u32,
 }
 
@@ -40,18 +40,17 @@ struct Others<R>(Vec<JobReply<R>>);
 
 pub(crate) type JobReply<R> = Reply<Arc<R>, JobError>;
 
-/// What is kept with a pick that waits.
+/// The planner's content of a pick that waits.
 pub(crate) type PickReply<I, S> = Reply<Granted<I, S>, PickError>;
 
-/// What a pick got.
+/// The job that a pick got.
 pub(crate) struct Granted<I, S> {
     pub(crate) job: Arc<Job<I, S>>,
-    /// How many picks had got this job before, and this one. A later one has another number.
+    /// The number of picks that had got this job, with this one. A later one has another number.
     turn: u32,
 }
 
-/// Where the planner's name of a pick is noted, if it waits: it has none before. Calls of the
-/// machine set it and read it.
+/// The planner's name of a pick, set once it waits. Calls of the machine set it and read it.
 pub(crate) type PickName = Arc<OnceLock<PickId>>;
 
 impl<I, S, R> Pending<I, S, R> {
@@ -64,7 +63,7 @@ impl<I, S, R> Pending<I, S, R> {
         }
     }
 
-    /// The job is over. A panic of a destructor ends here: the planner is in order.
+    /// Sends the result of the job. Contains a panic of a destructor: the planner is in order.
     fn tell(self, result: Result<Arc<R>, JobError>) {
         for reply in self.others.into_iter().flat_map(|others| others.0) {
             reply.tell(result.clone());
@@ -74,7 +73,7 @@ impl<I, S, R> Pending<I, S, R> {
     }
 }
 
-/// Tells a pick that waits what it got.
+/// Tells a waiting pick its job.
 fn tell_pick<I, S, R>(grant: Grant<'_, I, Pending<I, S, R>, PickReply<I, S>>) {
     grant.pick.tell(Ok(grant.content.grant()));
 }
@@ -91,8 +90,8 @@ where
         }
     }
 
-    /// Does what was called for, unless the scheduler was stopped. A panic of the ids' or the
-    /// contents' own code leaves the planner in disorder: that is a stop.
+    /// Makes the call, unless the scheduler was stopped. A panic of the ids' or the contents' code
+    /// leaves the planner in disorder: that stops the scheduler.
     pub(crate) fn enter<T, E: From<Stopped>>(
         &mut self,
         call: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -111,7 +110,7 @@ where
         self.planner.as_mut().ok_or(Stopped)
     }
 
-    /// A deadline has come.
+    /// Ends the waits whose deadline has come.
     pub(crate) fn tick(&mut self) -> Result<(), Stopped> {
         let now = self.alarm.now();
         self.planner()?.advance(now, &mut tell_pick);
@@ -139,7 +138,7 @@ where
         Ok(())
     }
 
-    /// A job for the worker, if there is one now.
+    /// Returns a job for the worker, if there is one now.
     pub(crate) fn try_pick(
         &mut self,
         worker: WorkerId,
@@ -148,7 +147,7 @@ where
         Ok(picked.map(|(_, pending)| pending.grant()))
     }
 
-    /// A pick that waits, since there is no job for the worker. The name is a new one.
+    /// Adds a waiting pick, as there is no job for the worker. The name is new.
     pub(crate) fn wait(
         &mut self,
         worker: WorkerId,
@@ -162,7 +161,7 @@ where
         Ok(())
     }
 
-    /// If the pick waits, it ends.
+    /// Ends the pick, if it waits.
     pub(crate) fn cancel(&mut self, name: &OnceLock<PickId>) -> Result<(), Stopped> {
         let planner = self.planner()?;
         let waiting = name.get().and_then(|&pick| planner.cancel(pick));
@@ -172,7 +171,7 @@ where
         Ok(())
     }
 
-    /// The job goes back, unless another pick has got it since.
+    /// Gives the job back, unless another pick has got it since.
     pub(crate) fn abandon(
         &mut self,
         worker: WorkerId,
@@ -214,7 +213,7 @@ where
         Ok(())
     }
 
-    /// Whether it was pending.
+    /// Withdraws a job; returns whether it was pending.
     pub(crate) fn withdraw(&mut self, id: &I) -> Result<bool, Stopped> {
         let pending = self.planner()?.withdraw(id);
         let was_pending = pending.is_some();
@@ -261,7 +260,7 @@ where
         Ok(self.planner()?.counts())
     }
 
-    /// Whatever waits is told.
+    /// Stops the scheduler, which tells all waiters.
     pub(crate) fn stop(&mut self) -> Result<(), Stopped> {
         self.planner()?;
         self.end();

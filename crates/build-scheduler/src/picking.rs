@@ -1,4 +1,4 @@
-//! A pick that is under way, and how it is cancelled.
+//! A pick that is under way, and its canceller.
 
 use std::fmt;
 use std::future::Future;
@@ -60,7 +60,7 @@ impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
         }
     }
 
-    /// What ends the pick from elsewhere.
+    /// Returns a canceller, to end the pick from elsewhere.
     pub fn canceller(&self) -> Canceller {
         let Stage::Pending(name, _) = &self.stage else {
             return Canceller { cancel: None };
@@ -77,7 +77,7 @@ impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
         }
     }
 
-    /// Whether the answer is there. Wait-free.
+    /// Returns whether the answer is there. Wait-free.
     pub fn is_ready(&self) -> bool {
         match &self.stage {
             Stage::Pending(_, answer) => answer.is_ready(),
@@ -85,7 +85,7 @@ impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
         }
     }
 
-    /// Waits for a job. Blocking; not to be called by a waker that the scheduler calls.
+    /// Waits for a job. Blocking; a waker that the scheduler calls must not call it.
     ///
     /// # Errors
     /// If the pick was cancelled, there is no such worker, or the scheduler was stopped.
@@ -179,11 +179,11 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// If the pick waits, it ends with [`PickError::Cancelled`] at once. Otherwise nothing happens:
+    /// Ends the pick with [`PickError::Cancelled`] at once, if it waits. Otherwise nothing happens:
     /// a job that it got stays got.
     ///
-    /// As with every call, another thread may be at work on the scheduler: then that one does it,
-    /// soon.
+    /// Like every call, it may leave the work to another thread that is at the scheduler, which
+    /// does it soon.
     pub fn cancel(&self) {
         if let Some(cancel) = &self.cancel {
             cancel();

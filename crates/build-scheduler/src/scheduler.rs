@@ -1,4 +1,4 @@
-//! The handle: what builds and workers call.
+//! The handle, for builds and workers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,20 +16,19 @@ use crate::planner::{Counts, WorkerId};
 use crate::shared::Shared;
 
 /// A scheduler of build jobs, for any number of threads and tasks. Clones are handles of the same
-/// scheduler; when the last one is dropped, that is a [`stop`](Self::stop).
+/// scheduler; dropping the last one is a [`stop`](Self::stop).
 ///
-/// `I` names jobs and artifacts, `S` is what a worker is told of a job besides, `R` is a result.
+/// `I` names jobs and artifacts, `S` is the content of a job for its worker, `R` is a result.
 ///
 /// Calls take effect one after another, each between its call and its answer; a call that returned
-/// before another began comes first. What a thread did before it called happens before what
-/// another one does with the answer that the call made possible: from
-/// [`schedule_job`](Self::schedule_job) to the pick, and from
-/// [`on_job_complete`](Self::on_job_complete) to the result of the pending job.
+/// before another began comes first. Everything that a thread did before a call happens before the
+/// use of an answer that the call made possible: from [`schedule_job`](Self::schedule_job) to the
+/// pick, and from [`on_job_complete`](Self::on_job_complete) to the result of the pending job.
 ///
 /// No call takes a lock, but the scheduler's timer does, when the first deadline changes. A call
-/// finds the scheduler at rest, and does what was asked for; or, after a few microseconds, it
-/// leaves that to the thread that is at it, so that a caller may be kept for as long as others go
-/// on calling. A waker that it wakes may call the scheduler, but not wait for an answer.
+/// that finds the scheduler free does its work; else, after a few microseconds, it leaves the work
+/// to the thread that is there, which may be kept for as long as others go on calling. A waker that
+/// it wakes may call the scheduler, but not wait for an answer.
 ///
 /// If `Eq`, `Hash` or `Clone` of an id panics, or `PartialEq` of a content, the scheduler stops.
 ///
@@ -56,16 +55,15 @@ pub struct Scheduler<I, S, R> {
 }
 
 impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
-    /// No jobs and no workers. Waits end by these timers, and their clock.
+    /// Makes one without jobs and workers. Waits end by these timers, and their clock.
     pub fn new(config: Config, timers: &Timers) -> Self {
         Self {
             shared: Shared::new(config, timers),
         }
     }
 
-    /// Puts the job in, or joins the pending one of the same id. The answer is the result of the
-    /// job, when a worker has reported one: every call gets it. Dropping it does not cancel the
-    /// job.
+    /// Adds the job, or joins the pending one of the same id. The answer is the job's result, when
+    /// a worker has reported one; every call gets it. Dropping the answer does not cancel the job.
     ///
     /// The answer is [`JobError::Conflict`](crate::JobError::Conflict) if a job of that id is
     /// pending that is not equal to this one.
@@ -86,18 +84,18 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
         Picking::start(&self.shared, worker)
     }
 
-    /// The worker has made the artifact of that id, and has it in its cache. If the job was
-    /// pending, whichever worker ran it, those that scheduled it get the result. Whether it was.
+    /// Reports that the worker has made the artifact of that id, and has it in its cache. If the
+    /// job was pending, on any worker, its callers get the result. The answer is whether it was.
     ///
-    /// The answer is an error if the worker is not there: then nothing is known.
+    /// The answer is an error if the worker is not there: then the report is ignored.
     pub fn on_job_complete(&self, worker: WorkerId, id: I, result: R) -> Answer<bool, ReportError> {
         let result = Arc::new(result);
         self.shared
             .ask(move |machine| machine.complete(worker, id, result))
     }
 
-    /// The job, which the worker runs, has failed: those that scheduled it get the result, and
-    /// nothing is known to be in a cache. It may be scheduled again.
+    /// Reports that the job, which the worker runs, has failed: its callers get the result, and no
+    /// cache is known to have it. It may be scheduled again.
     ///
     /// The answer is an error if the worker is not there, or does not run the job.
     pub fn on_job_failed(&self, worker: WorkerId, id: I, result: R) -> Answer<(), ReportError> {
@@ -106,19 +104,19 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
             .ask(move |machine| machine.fail(worker, &id, result))
     }
 
-    /// Nobody wants the job of that id any more: those that scheduled it get
-    /// [`JobError::Withdrawn`](crate::JobError::Withdrawn). Whether it was pending. It may be
-    /// scheduled again.
+    /// Withdraws the job of that id: its callers get
+    /// [`JobError::Withdrawn`](crate::JobError::Withdrawn). The answer is whether it was pending.
+    /// It may be scheduled again.
     ///
-    /// A worker that runs it is not told. What it reports later is
-    /// [refused](ReportError::NotRunning), but for its result: that is one of a job that nobody
-    /// scheduled, or of one of that id that was scheduled since.
+    /// A worker that runs it is not told. Its later reports are [refused](ReportError::NotRunning),
+    /// except the result: that is one of a job that nobody scheduled, or of one of that id that was
+    /// scheduled since.
     pub fn withdraw_job(&self, id: I) -> Answer<bool> {
         self.shared.ask(move |machine| machine.withdraw(&id))
     }
 
-    /// The worker does not run the job to its end. Any worker may have it, at once; those that
-    /// scheduled it are told nothing.
+    /// Gives back a job that the worker does not finish. Any worker may have it, at once; its
+    /// callers are told nothing.
     ///
     /// The answer is an error if the worker is not there, or does not run the job.
     pub fn give_back(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
@@ -126,12 +124,12 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
             .ask(move |machine| machine.give_back(worker, &id))
     }
 
-    /// A worker that has the artifact, a random one, if any has it.
+    /// Finds a random worker that has the artifact, if any has it.
     pub fn locate_artifact(&self, id: I) -> Answer<Option<WorkerId>> {
         self.shared.ask(move |machine| machine.locate(&id))
     }
 
-    /// The worker has the artifact in its cache, wherever it got it.
+    /// Reports that the worker has the artifact in its cache, wherever it got it.
     ///
     /// The answer is an error if the worker is not there.
     pub fn add_artifact(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
@@ -141,19 +139,19 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
 
     /// The worker has the artifact in its cache no longer. Whether it was known to have it.
     ///
-    /// The answer is an error if the worker is not there.
+    /// Reports that the artifact has left the worker's cache. The answer is whether it was there.
     pub fn remove_artifact(&self, worker: WorkerId, id: I) -> Answer<bool, ReportError> {
         self.shared
             .ask(move |machine| machine.remove_artifact(worker, &id))
     }
 
-    /// A new worker, with nothing in its cache.
+    /// Registers a worker with an empty cache.
     pub fn register_worker(&self) -> Answer<WorkerId> {
         self.shared.ask(Machine::register)
     }
 
-    /// The worker is lost. The jobs that it ran may be had by any worker, at once: the answer names
-    /// them. What it had in its cache is forgotten, its picks end.
+    /// Removes a lost worker: any worker may have the jobs that it ran, at once; the answer names
+    /// them. Its artifacts are forgotten, its picks end.
     ///
     /// The answer is an error if the worker is not there.
     pub fn remove_worker(&self, worker: WorkerId) -> Answer<Vec<I>, ReportError> {
@@ -161,13 +159,13 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
             .ask(move |machine| machine.remove_worker(worker))
     }
 
-    /// How many jobs, picks, workers and artifacts there are.
+    /// Counts the jobs, picks, workers and artifacts.
     pub fn counts(&self) -> Answer<Counts> {
         self.shared.ask(Machine::counts)
     }
 
-    /// Everything that waits ends, pending jobs and picks, with the error that says so; later calls
-    /// get it too. Stopping twice is harmless: the second answer is that error.
+    /// Stops the scheduler: pending jobs and picks end with the error that says so, and later calls
+    /// get it too. A second stop is harmless: its answer is that error.
     pub fn stop(&self) -> Answer<()> {
         self.shared.ask(Machine::stop)
     }

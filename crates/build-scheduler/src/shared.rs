@@ -1,4 +1,4 @@
-//! What the handles of a scheduler share.
+//! The state that the handles of a scheduler share.
 
 use std::sync::{Arc, Weak};
 
@@ -18,9 +18,8 @@ pub(crate) struct Shared<I, S, R> {
     combiner: Combiner<Machine<I, S, R>, Call<I, S, R>>,
 }
 
-/// How long a call waits for the thread that is at the machine before it leaves its work there: a
-/// few microseconds, as long as the wake-up takes that it would wait for instead. Most calls take
-/// a part of one.
+/// The time that a call waits for the thread at the machine before it leaves its work there: a few
+/// microseconds, as long as a wake-up would take. Most calls take a part of one.
 const PATIENCE: AdaptiveSpinner = AdaptiveSpinner::with_rounds(8, 0);
 
 impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
@@ -39,8 +38,8 @@ impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
         })
     }
 
-    /// Does what is called for, or leaves it to the thread that is at the machine. In the first
-    /// case the answer is there at once.
+    /// Makes the call, or leaves it to the thread that is at the machine. In the first case the
+    /// answer is there at once.
     pub(crate) fn ask<T, E>(
         &self,
         call: impl FnOnce(&mut Machine<I, S, R>) -> Result<T, E> + Send + 'static,
@@ -77,8 +76,8 @@ impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
         self.combiner.submit(Box::new(work));
     }
 
-    /// Runs the work on the machine, unless another thread is there for longer than this one has
-    /// patience.
+    /// Runs the work on the machine, unless another thread is there for longer than the patience
+    /// lasts.
     pub(crate) fn run_now<T, W>(&self, mut work: W) -> Result<T, W>
     where
         W: FnOnce(&mut Machine<I, S, R>) -> T,

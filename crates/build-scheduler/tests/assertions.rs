@@ -1,4 +1,4 @@
-//! What may go from thread to thread.
+//! Checks the types that may go from thread to thread.
 
 use std::rc::Rc;
 

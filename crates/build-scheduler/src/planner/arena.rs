@@ -3,7 +3,7 @@
 /// Values, each at a place whose number does not change while the value is there.
 pub(super) struct Arena<T> {
     places: Vec<Place<T>>,
-    /// The place that is used next; the others follow it.
+    /// The place to use next; the other free ones follow it.
     free: u32,
     len: usize,
 }
@@ -45,7 +45,7 @@ impl<T> Arena<T> {
         }
     }
 
-    /// Takes the value out. There is one.
+    /// Takes out the value, which must be there.
     pub(super) fn remove(&mut self, place: u32) -> T {
         let free = Place::Free { next: self.free };
         let Place::Taken(value) = std::mem::replace(&mut self.places[place as usize], free) else {
@@ -56,7 +56,7 @@ impl<T> Arena<T> {
         value
     }
 
-    /// The value there, if there is one.
+    /// Returns the value at that place, if there is one.
     pub(super) fn get(&self, place: u32) -> Option<&T> {
         match self.places.get(place as usize) {
             Some(Place::Taken(value)) => Some(value),

@@ -27,7 +27,7 @@ impl<I: Clone + Eq + Hash> Artifacts<I> {
         self.all.len()
     }
 
-    /// The artifact of that id, as a place to note something at.
+    /// Returns the place of that id's artifact, which it adds if it is new.
     pub(super) fn note(&mut self, id: I) -> u32 {
         let hash = self.hash(&id);
         match self.find_by(hash, &id) {
@@ -36,7 +36,7 @@ impl<I: Clone + Eq + Hash> Artifacts<I> {
         }
     }
 
-    /// As `note`, for an id that is cloned if it is new.
+    /// As `note`, but clones the id if it is new.
     pub(super) fn note_clone(&mut self, id: &I) -> u32 {
         let hash = self.hash(id);
         match self.find_by(hash, id) {
@@ -70,7 +70,7 @@ impl<I: Clone + Eq + Hash> Artifacts<I> {
         artifact
     }
 
-    /// Forgets an artifact, and returns what it was.
+    /// Forgets an artifact, and returns it.
     pub(super) fn remove(&mut self, artifact: u32) -> Artifact<I> {
         let found = self.all.remove(artifact);
         self.ids.remove(found.hash, artifact);

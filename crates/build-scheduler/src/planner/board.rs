@@ -1,4 +1,4 @@
-//! Jobs, workers and artifacts, and which job stands in which queue.
+//! Jobs, workers and artifacts, and the queues with each job.
 //!
 //! | a job that | stands in |
 //! |---|---|
@@ -7,11 +7,11 @@
 //! | waits for any worker | `global`; `own`, `near` |
 //! | runs | `running` of its worker |
 //!
-//! `own` is of each worker that has the result, `near` of each that has a dependency. In the second
-//! and the third row it also stands in the list of the dependents of each dependency.
+//! `own` belongs to each worker that has the result, `near` to each that has a dependency. A job in
+//! the second or the third row is also in the list of the dependents of each dependency.
 //!
-//! With [`near_first`](crate::Config::near_first), a job in the first two rows stands in the queue
-//! of one worker at least: if there is none, or none any more, any worker may have it.
+//! With [`near_first`](crate::Config::near_first), a job in the first two rows is in the queue of
+//! at least one worker: if no worker has it, or none any more, any worker may have it.
 
 use std::hash::Hash;
 
@@ -28,22 +28,22 @@ pub(super) const NOBODY: u32 = u32::MAX;
 
 pub(super) struct Board<I, J> {
     pub(super) lists: Lists,
-    /// In the order of their deadlines, since the timeout is the same for all.
+    /// Sorted by deadline, since the timeout is the same for all.
     pub(super) cached: List,
-    /// As above.
+    /// Sorted in the same way.
     pub(super) local: List,
     pub(super) global: List,
     near_first: bool,
-    /// No wait ends before.
+    /// A time before which no wait ends.
     soonest: u64,
     pub(super) artifacts: Artifacts<I>,
     pub(super) jobs: Arena<Job<J>>,
     pub(super) workers: Arena<Worker>,
-    /// Jobs that have come into queues since the planner looked last.
+    /// The jobs that have entered queues since the planner looked last.
     pub(super) grown: Vec<u32>,
-    /// Workers that have been registered.
+    /// The number of workers that were ever registered.
     registered: u64,
-    /// The dependencies of the job that is put in.
+    /// The dependencies of the job that is being added.
     dependencies: Vec<u32>,
 }
 
@@ -70,13 +70,13 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         self.artifacts[artifact].job
     }
 
-    /// The job of that id.
+    /// Returns the job of that id.
     pub(super) fn job(&self, id: &I) -> Option<u32> {
         self.job_of(self.artifacts.find(id)?)
     }
 
-    /// The first job of one of those of the worker's three queues that have one: of a random one,
-    /// or of the nearest.
+    /// Returns the first job of one of the worker's three queues that has one: of a random one, or
+    /// of the nearest.
     pub(super) fn first_for(&self, worker: u32, random: &mut Random) -> Option<u32> {
         let worker = &self.workers[worker];
         let firsts = [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue));
@@ -99,7 +99,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         (&self.artifacts[job.artifact].id, &job.content)
     }
 
-    /// The ids of the jobs in a queue.
+    /// Returns the ids of the jobs in a queue.
     pub(super) fn ids(&self, queue: List) -> Vec<&I> {
         let first = self.lists.first_place(queue);
         let places = std::iter::successors(first, |&place| self.lists.next_place(place));
@@ -113,7 +113,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         (&self.artifacts[job.artifact].id, &mut job.content)
     }
 
-    /// Puts in a job, for an artifact that has none. `stage_ends` says when a stage ends that
+    /// Adds a job for an artifact that has none. `stage_ends` returns the end of a stage that
     /// begins now.
     pub(super) fn add_job(
         &mut self,
@@ -146,7 +146,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         self.grown.push(job);
     }
 
-    /// The artifacts of these ids, each once, with a reference more.
+    /// Returns the artifacts of these ids, each once, and counts a reference to each.
     fn note_all(&mut self, ids: &[I]) -> Numbers {
         let mut artifacts = std::mem::take(&mut self.dependencies);
         artifacts.clear();
@@ -161,7 +161,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         numbers
     }
 
-    /// Makes the job wait in that stage, which is not `Running`.
+    /// Moves the job to that stage.
     fn wait(&mut self, job: u32, stage: Stage, deadline: u64) {
         let list = match stage {
             Stage::Cached => self.cached,
@@ -177,7 +177,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// The wait in `Cached` is over. With `near_first`, a worker has the result: else the job would
+    /// Ends the wait in `Cached`. With `near_first`, a worker has the result: else the job would
     /// have been opened before.
     pub(super) fn make_local(&mut self, job: u32, deadline: u64) {
         self.wait(job, Stage::Local, deadline);
@@ -185,14 +185,14 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         self.grown.push(job);
     }
 
-    /// The wait in `Local` is over.
+    /// Ends the wait in `Local`.
     pub(super) fn make_global(&mut self, job: u32) {
         self.wait(job, Stage::Global, 0);
         self.grown.push(job);
     }
 
-    /// With `near_first`: if the job waits for workers and stands in the queue of none, any worker
-    /// may have it. Whether it came to that.
+    /// With `near_first`, opens a job to any worker if it waits for workers and is in no worker's
+    /// queue. Returns whether it did.
     #[inline]
     pub(super) fn open_if_far(&mut self, job: u32) -> bool {
         if !self.near_first || !self.is_far(job) {
@@ -205,27 +205,27 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         true
     }
 
-    /// Whether the job waits for workers and stands in the queue of none.
+    /// Returns whether the job waits for workers and is in no worker's queue.
     fn is_far(&self, job: u32) -> bool {
         let job = &self.jobs[job];
         let waits = matches!(job.stage, Stage::Cached | Stage::Local);
         waits && self.lists.owners(&job.near).all(|owner| owner == NOBODY)
     }
 
-    /// The worker runs the job, which leaves all queues.
+    /// Starts the job on the worker; it leaves all queues.
     pub(super) fn start(&mut self, job: u32, worker: u32) {
         self.lists.take_all(&mut self.jobs[job].near);
         self.wait(job, Stage::Running(worker), 0);
     }
 
-    /// A job that ran waits again. Its waits were over when it was picked: any worker may have it.
+    /// Makes a job that ran wait again. Its waits ended before its pick: any worker may have it.
     pub(super) fn give_back(&mut self, job: u32) {
         self.make_global(job);
         self.enter_own(job);
         self.enter_near(job);
     }
 
-    /// The job is over.
+    /// Removes a job that is over.
     pub(super) fn remove_job(&mut self, job: u32) -> J {
         let mut job = self.jobs.remove(job);
         self.lists.take_all(&mut job.home);
@@ -238,7 +238,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         job.content
     }
 
-    /// The job is over, and there may be no artifact of it.
+    /// Removes a job that is over, and its artifact, if it is unused.
     pub(super) fn withdraw(&mut self, job: u32) -> J {
         let artifact = self.jobs[job].artifact;
         let content = self.remove_job(job);
@@ -246,7 +246,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         content
     }
 
-    /// Into the first queue of each worker that has the result.
+    /// Adds the job to the first queue of each worker that has the result.
     fn enter_own(&mut self, job: u32) {
         let found = &mut self.jobs[job];
         for &worker in &*self.artifacts[found.artifact].holders {
@@ -255,7 +255,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// Into the second queue of each worker that has a dependency, and among the dependents.
+    /// Adds it to the second queue of each worker that has a dependency, and to the dependents.
     fn enter_near(&mut self, job: u32) {
         let found = &mut self.jobs[job];
         for (at, &dependency) in found.dependencies.iter().enumerate() {
@@ -274,7 +274,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// Forgets an artifact of which nothing is noted.
+    /// Forgets an artifact that no worker has and no job uses.
     pub(super) fn forget_unused(&mut self, artifact: u32) {
         let found = &self.artifacts[artifact];
         if !found.holders.is_empty() || found.job.is_some() || found.references > 0 {
@@ -286,12 +286,12 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// No wait ends before. O(1), and looks at no job.
+    /// Returns a time before which no wait ends. O(1), and looks at no job.
     pub(super) fn soonest(&self) -> u64 {
         self.soonest
     }
 
-    /// A job whose wait has ended `now`, the one whose wait ended first, and when that was.
+    /// Returns the first wait that has ended by `now`: its end, and its job.
     pub(super) fn next_ended(&mut self, now: u64) -> Option<(u64, u32)> {
         if now < self.soonest {
             return None;
@@ -301,7 +301,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         next.filter(|&(deadline, _)| deadline <= now)
     }
 
-    /// The job whose wait ends next, and when; a wait that has no end does not end.
+    /// Returns the wait that ends next: its end, and its job. Endless waits do not count.
     pub(super) fn next_end(&self) -> Option<(u64, u32)> {
         let first = |list| {
             let job = self.lists.first(list)?;
@@ -336,13 +336,13 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         place
     }
 
-    /// The name of the worker there.
+    /// Returns the name of the worker at that place.
     pub(super) fn worker_key(&self, place: u32) -> Key {
         let serial = self.workers[place].serial;
         Key { place, serial }
     }
 
-    /// Where the worker of that name is, if it is there.
+    /// Returns the place of the worker of that name, if it is still there.
     pub(super) fn find_worker(&self, key: Key) -> Option<u32> {
         let worker = self.workers.get(key.place)?;
         (worker.serial == key.serial).then_some(key.place)

@@ -1,4 +1,4 @@
-//! What workers have in their caches, and which jobs enter and leave their queues for that.
+//! The contents of workers' caches, and the jobs that enter and leave queues with them.
 
 use std::hash::Hash;
 
@@ -8,7 +8,7 @@ use super::numbers::NumberSet;
 use super::records::Stage;
 
 impl<I: Clone + Eq + Hash, J> Board<I, J> {
-    /// The worker has the artifact. The jobs that this is news for enter its queues.
+    /// Notes that the worker has the artifact. Jobs to which it comes near enter its queues.
     pub(super) fn hold(&mut self, worker: u32, artifact: u32) {
         let holder = &mut self.workers[worker];
         if !holder.held.insert(artifact) {
@@ -36,7 +36,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// The worker has the artifact no longer. Whether it had it.
+    /// Notes that the worker no longer has the artifact. Returns whether it had it.
     pub(super) fn drop_artifact(&mut self, worker: u32, artifact: u32) -> bool {
         if !self.workers[worker].held.remove(&artifact) {
             return false;
@@ -65,7 +65,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         true
     }
 
-    /// The job at that place leaves the queue of a worker.
+    /// Takes the job at that place out of the queue of a worker.
     fn leave(&mut self, place: Place) {
         let job = self.lists.item(place);
         self.lists.take(place, &mut self.jobs[job].near);
@@ -74,8 +74,8 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// Takes a worker away, whose picks are gone already. What it had is forgotten, what it ran is
-    /// given back: these jobs are returned.
+    /// Removes a worker without picks. Forgets its artifacts, gives back the jobs that it ran, and
+    /// returns these.
     pub(super) fn remove_worker(&mut self, place: u32) -> Vec<u32> {
         let worker = self.workers.remove(place);
         for artifact in worker.held {
@@ -99,7 +99,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     }
 }
 
-/// Whether the worker that has `held` has another one of `dependencies` than `artifact`.
+/// Returns whether the worker that has `held` has a dependency other than `artifact`.
 fn has_other(dependencies: &[u32], artifact: u32, held: &NumberSet) -> bool {
     let mut others = dependencies.iter().filter(|&&other| other != artifact);
     others.any(|other| held.contains(other))

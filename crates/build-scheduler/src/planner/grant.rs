@@ -1,6 +1,6 @@
 //! A decision, and the names in it.
 
-/// A place, and which of those that were there is meant.
+/// A place, with the number of one of its occupants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) place: u32,
@@ -15,19 +15,19 @@ pub struct WorkerId(pub(super) Key);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PickId(pub(super) Key);
 
-/// A decision: the worker, which asked by that pick, runs the job. No other pick gets it, unless it
-/// is given back.
+/// A decision: the worker, which asked by that pick, runs the job. No other pick gets the job,
+/// unless it is given back.
 #[derive(Debug)]
 pub struct Grant<'a, I, J, P> {
     /// The worker.
     pub worker: WorkerId,
     /// The job's id.
     pub id: &'a I,
-    /// What was given with the job.
+    /// The content of the job.
     pub content: &'a mut J,
-    /// What was given with the pick.
+    /// The content of the pick.
     pub pick: P,
 }
 
-/// Where decisions go, one after another.
+/// The receiver of decisions, one after another.
 pub type Sink<'s, I, J, P> = &'s mut dyn FnMut(Grant<'_, I, J, P>);

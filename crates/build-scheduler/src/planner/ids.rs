@@ -1,12 +1,12 @@
-//! Where the artifact of an id is.
+//! The places of artifacts, by their ids.
 
 use super::numbers::GOLDEN;
 
 /// A table of places, each beside a part of the hash of its id; the ids are at the places. Linear
-/// probing, so that a look takes one cache line in most cases (Knuth, "The Art of Computer
+/// probing, so that a look-up takes one cache line in most cases (Knuth, "The Art of Computer
 /// Programming", volume 3, 6.4, algorithms L and R).
 pub(super) struct Ids {
-    /// A power of two of them, or none.
+    /// A power of two in number, or none.
     entries: Vec<Entry>,
     len: usize,
 }
@@ -18,7 +18,7 @@ struct Entry {
     place: u32,
 }
 
-/// What the table keeps of a hash.
+/// The part of a hash that the table keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct IdHash(u32);
 
@@ -31,7 +31,7 @@ const FREE: Entry = Entry {
 };
 
 impl IdHash {
-    /// All bits of the hash have a part in it, whichever of them the user's hasher cares for.
+    /// Mixes all bits of the hash, whichever of them the user's hasher sets well.
     pub(super) fn new(hash: u64) -> Self {
         Self((hash.wrapping_mul(GOLDEN) >> 32) as u32)
     }
@@ -45,13 +45,13 @@ impl Ids {
         }
     }
 
-    /// The entries from the one where that hash belongs, around the table.
+    /// Returns the entries from the hash's own one on, around the table.
     fn probe(&self, hash: IdHash) -> impl Iterator<Item = usize> + use<> {
         let mask = self.entries.len().wrapping_sub(1);
         (0..self.entries.len()).map(move |step| (hash.0 as usize).wrapping_add(step) & mask)
     }
 
-    /// The place of the id that has this hash, and of which `is_it` says that it is the one.
+    /// Returns the place of the id with this hash for which `is_it` returns true.
     pub(super) fn find(&self, hash: IdHash, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         for at in self.probe(hash) {
             let entry = self.entries[at];
@@ -65,7 +65,7 @@ impl Ids {
         None
     }
 
-    /// Notes the place of an id that the table does not have.
+    /// Adds the place of an id that the table does not have.
     pub(super) fn insert(&mut self, hash: IdHash, place: u32) {
         self.len += 1;
         // Three quarters at most: beyond that, a look takes many steps.
@@ -89,7 +89,7 @@ impl Ids {
         self.entries[free.expect("a quarter is free")] = entry;
     }
 
-    /// Forgets the place of an id, which the table has.
+    /// Removes the place of an id that the table has.
     pub(super) fn remove(&mut self, hash: IdHash, place: u32) {
         let mut probe = self.probe(hash);
         let Some(mut hole) = probe.find(|&at| self.entries[at].place == place) else {
@@ -122,7 +122,7 @@ mod tests {
     use super::{IdHash, Ids};
     use crate::planner::random::Random;
 
-    /// Few hashes, so that many ids meet at one entry.
+    /// Uses few hashes, so that many ids meet at one entry.
     #[test]
     fn what_was_noted_and_not_forgotten_is_found() {
         for hashes in [1, 7, 1 << 30] {

@@ -1,10 +1,10 @@
-//! Doubly linked lists in one arena, whose items stand in several of them.
+//! Doubly linked lists in one arena, whose items may be in several lists.
 
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// Lists of items, which are numbers. An item stands in any number of lists, and leaves each of
-/// them, or all of them, at a cost that depends on the number of its own places alone.
+/// Lists of items, which are numbers. An item may be in any number of lists. Leaving one of them,
+/// or all, costs time in proportion to the number of its own places.
 ///
 /// ```text
 ///   list "first, w0"    A ⇄ B ⇄ C
@@ -14,10 +14,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     nodes: Vec<Node>,
-    /// The node that is used next, if one is free; the others follow it.
+    /// The free node to use next; the other free ones follow it.
     free: Option<u32>,
     ends: Vec<Ends>,
-    /// Lists that are free.
+    /// The free lists.
     free_lists: Vec<u32>,
 }
 
@@ -57,7 +57,7 @@ impl Chain {
 }
 
 impl Lists {
-    /// A list, with a number that says what it belongs to.
+    /// Adds a list, with the number of its owner.
     pub(super) fn add(&mut self, owner: u32) -> List {
         let ends = Ends {
             first: NONE,
@@ -72,7 +72,7 @@ impl Lists {
         List(index(self.ends.len() - 1))
     }
 
-    /// Takes away a list, which is empty.
+    /// Removes an empty list.
     pub(super) fn remove(&mut self, list: List) {
         debug_assert!(self.is_empty(list), "places would name a list that is gone");
         self.free_lists.push(list.0);
@@ -82,7 +82,7 @@ impl Lists {
         self.ends[list.0 as usize].first == NONE
     }
 
-    /// The item that has been in the list for longest.
+    /// Returns the item that has been in the list for longest.
     pub(super) fn first(&self, list: List) -> Option<u32> {
         Some(self.item(self.first_place(list)?))
     }
@@ -99,7 +99,7 @@ impl Lists {
         self.nodes[place.0 as usize].item
     }
 
-    /// What belongs to each list that the chain's item stands in.
+    /// Returns the owner of each list that the chain's item is in.
     pub(super) fn owners<'a>(&'a self, chain: &Chain) -> impl Iterator<Item = u32> + use<'a> {
         let mut next = place(chain.0);
         std::iter::from_fn(move || {
@@ -109,7 +109,7 @@ impl Lists {
         })
     }
 
-    /// The place in `list` of the chain's item.
+    /// Returns the place in `list` of the chain's item.
     pub(super) fn find(&self, list: List, chain: &Chain) -> Option<Place> {
         let mut next = place(chain.0);
         while let Some(found) = next {
@@ -122,7 +122,7 @@ impl Lists {
         None
     }
 
-    /// Appends `item`, of which `chain` has the places.
+    /// Appends `item`, whose places `chain` has.
     pub(super) fn push(&mut self, list: List, item: u32, chain: &mut Chain) {
         let node = Node {
             list: list.0,
@@ -150,7 +150,7 @@ impl Lists {
         chain.0 = new;
     }
 
-    /// Appends `item`, which has one place at most, and leaves that for this one.
+    /// Appends `item`, which leaves its one other place, if it has one.
     pub(super) fn put(&mut self, list: List, item: u32, chain: &mut Chain) {
         if chain.0 == NONE {
             self.push(list, item, chain);
@@ -160,7 +160,7 @@ impl Lists {
         }
     }
 
-    /// Makes a node, which is in no list, the last one of a list.
+    /// Appends a node that is in no list.
     fn append(&mut self, list: List, at: u32) {
         let ends = &mut self.ends[list.0 as usize];
         let last = std::mem::replace(&mut ends.last, at);
@@ -194,13 +194,13 @@ impl Lists {
         }
     }
 
-    /// The node may be used again.
+    /// Frees the node.
     fn set_free(&mut self, at: u32) {
         self.nodes[at as usize].next = self.free.unwrap_or(NONE);
         self.free = Some(at);
     }
 
-    /// Takes a node out of its list. Returns what it was.
+    /// Takes a node out of its list, and returns it.
     fn unlink(&mut self, at: u32) -> Node {
         let node = self.nodes[at as usize];
         let ends = &mut self.ends[node.list as usize];

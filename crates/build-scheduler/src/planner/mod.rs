@@ -1,4 +1,4 @@
-//! The sequential scheduler: which worker runs which job, without threads, clock or I/O.
+//! The sequential scheduler: it decides which worker runs which job, without threads, clock or I/O.
 
 mod arena;
 mod artifacts;

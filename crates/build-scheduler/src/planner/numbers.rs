@@ -1,10 +1,10 @@
-//! A few numbers, and a set of many.
+//! Small lists of numbers, and a set of many.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Deref;
 
-/// Numbers, of which up to three take no memory of their own.
+/// Numbers; up to three of them take no memory of their own.
 pub(super) enum Numbers {
     Few { len: u8, numbers: [u32; FEW] },
     Many(Box<Many>),
@@ -78,15 +78,15 @@ impl Deref for Numbers {
     }
 }
 
-/// Numbers that the planner gave itself.
+/// A set of numbers that the planner itself gave out.
 pub(super) type NumberSet = HashSet<u32, BuildHasherDefault<NumberHasher>>;
 
-/// Multiplication, as nobody can choose these numbers so that they collide (Knuth, "The Art of
-/// Computer Programming", volume 3, 6.4).
+/// Hashes by multiplication: nobody can choose these numbers so that they collide (Knuth, "The Art
+/// of Computer Programming", volume 3, 6.4).
 #[derive(Default)]
 pub(super) struct NumberHasher(u64);
 
-/// 2^64 by the golden ratio.
+/// 2^64 divided by the golden ratio.
 pub(super) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Hasher for NumberHasher {
@@ -98,7 +98,7 @@ impl Hasher for NumberHasher {
         self.0 = (self.0 ^ u64::from(number)).wrapping_mul(GOLDEN);
     }
 
-    /// The upper half is the better one, and the set looks at the lower one first.
+    /// Swaps the halves: the upper one is better, and the set looks at the lower one first.
     fn finish(&self) -> u64 {
         self.0.rotate_left(32)
     }

@@ -6,7 +6,7 @@ use super::grant::Key;
 use super::lists::{Chain, List, Lists};
 use super::records::Stage;
 
-/// Picks, in the order of their arrival. Each also stands in a list of its worker's.
+/// Picks, in the order of their arrival. Each is also in a list of its worker.
 pub(super) struct Picks<P> {
     all: Arena<Pick<P>>,
     order: List,
@@ -15,7 +15,7 @@ pub(super) struct Picks<P> {
 
 struct Pick<P> {
     worker: u32,
-    /// How many picks had begun to wait before.
+    /// The number of picks that had begun to wait before.
     arrival: u64,
     /// Its places in the two lists.
     places: Chain,
@@ -35,7 +35,7 @@ impl<P> Picks<P> {
         self.all.len()
     }
 
-    /// Adds a pick of that worker, which has the picks in `own`.
+    /// Adds a pick of that worker, whose picks are in `own`.
     pub(super) fn add(&mut self, lists: &mut Lists, own: List, worker: u32, content: P) -> Key {
         let serial = self.arrived;
         let place = self.all.insert(Pick {
@@ -56,14 +56,14 @@ impl<P> Picks<P> {
         (found.arrival == pick.serial).then_some(pick.place)
     }
 
-    /// Takes a pick out. Its worker, and what was given with it.
+    /// Removes a pick. Returns its worker and its content.
     pub(super) fn remove(&mut self, lists: &mut Lists, place: u32) -> (u32, P) {
         let mut pick = self.all.remove(place);
         lists.take_all(&mut pick.places);
         (pick.worker, pick.content)
     }
 
-    /// Of the picks that may have the job, the one that has waited for longest.
+    /// Returns the pick that has waited for longest among those that may have the job.
     pub(super) fn earliest_for<I, J>(&self, board: &Board<I, J>, job: u32) -> Option<u32> {
         let (lists, found) = (&board.lists, &board.jobs[job]);
         match found.stage {

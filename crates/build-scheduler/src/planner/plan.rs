@@ -1,4 +1,4 @@
-//! What can happen to a scheduler, and what it decides.
+//! The planner: the events of a scheduler, and its decisions.
 
 use std::fmt;
 use std::hash::Hash;
@@ -14,11 +14,11 @@ use crate::config::{Config, nanoseconds};
 use crate::error::{ReportError, UnknownWorker};
 
 /// The scheduler as a sequential machine: no thread, no clock, no I/O. The same calls make the same
-/// decisions. A [`Scheduler`](crate::Scheduler) is one of these that many threads use; a simulation
-/// drives one by itself, on a clock of its own.
+/// decisions. A [`Scheduler`](crate::Scheduler) is one that many threads share; a simulation drives
+/// one by itself, on a clock of its own.
 ///
-/// `I` are ids: a job has the id of its result. `J` is what the caller keeps with a job, `P` what
-/// it keeps with a pick.
+/// `I` are ids: a job has the id of its result. `J` is the caller's content of a job, `P` that of a
+/// pick.
 ///
 /// A decision goes into the sink of the call that made it possible. [The essay](crate::algorithm)
 /// has the rules. A panic of the sink loses the decision; one of the id's `Eq`, `Hash` or `Clone`
@@ -59,7 +59,7 @@ pub struct Planner<I, J, P> {
 }
 
 impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
-    /// No jobs and no workers.
+    /// Makes one without jobs and workers.
     pub fn new(config: Config) -> Self {
         let mut board = Board::new(config.near_first);
         Self {
@@ -72,8 +72,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         }
     }
 
-    /// Puts a job in. `now` is the time since some origin; one that lies before an earlier one
-    /// counts as that.
+    /// Adds a job. `now` is the time since some origin; one before an earlier `now` counts as that.
     ///
     /// O(the dependencies, and the workers that have the result or one of them).
     ///
@@ -105,7 +104,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(())
     }
 
-    /// The time has come to be `now`: waits that are over end, in the order of their deadlines.
+    /// Moves the time to `now`: waits that are over end, in the order of their deadlines.
     pub fn advance(&mut self, now: Duration, sink: Sink<'_, I, J, P>) {
         self.now = self.now.max(nanoseconds(now));
         self.end_waits(sink);
@@ -124,34 +123,34 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         }
     }
 
-    /// When the next wait ends, if one does: then [`advance`](Self::advance) is due.
+    /// Returns the end of the next wait, if there is one: then [`advance`](Self::advance) is due.
     pub fn next_deadline(&self) -> Option<Duration> {
         let (deadline, _) = self.board.next_end()?;
         Some(Duration::from_nanos(deadline))
     }
 
-    /// A moment before which no wait ends, if a wait may end; mostly earlier than
-    /// [`next_deadline`](Self::next_deadline), but it looks at no job. An
-    /// [`advance`](Self::advance) at that moment finds a later one.
+    /// Returns a time before which no wait ends, if a wait may end. It looks at no job, and is
+    /// mostly earlier than [`next_deadline`](Self::next_deadline). An [`advance`](Self::advance) at
+    /// that time finds a later one.
     pub fn no_deadline_before(&self) -> Option<Duration> {
         let soonest = self.board.soonest();
         (soonest < u64::MAX).then(|| Duration::from_nanos(soonest))
     }
 
-    /// A worker that has no artifacts yet.
+    /// Registers a worker without artifacts.
     pub fn register_worker(&mut self) -> WorkerId {
         let place = self.board.add_worker();
         WorkerId(self.board.worker_key(place))
     }
 
-    /// Whether that worker is there. O(1).
+    /// Returns whether that worker is there. O(1).
     pub fn knows(&self, worker: WorkerId) -> bool {
         self.find(worker).is_ok()
     }
 
-    /// The worker is lost. What it ran is given back, what it had is forgotten, its picks end.
+    /// Removes a lost worker: gives back its jobs, forgets its artifacts, ends its picks.
     ///
-    /// O(what it had, and its places in queues).
+    /// O(its artifacts, and its places in queues).
     ///
     /// # Errors
     /// If there is no such worker.
@@ -172,9 +171,9 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(Removed { given_back, picks })
     }
 
-    /// The worker has the artifact in its cache.
+    /// Reports that the worker has the artifact in its cache.
     ///
-    /// O(the jobs that wait and depend on it, times their dependencies).
+    /// O(the waiting jobs that depend on it, times their dependencies).
     ///
     /// # Errors
     /// If there is no such worker.
@@ -191,9 +190,9 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(())
     }
 
-    /// The worker has the artifact in its cache no longer. Whether it was known to have it.
+    /// Reports that the worker no longer has the artifact in its cache. Returns whether it had it.
     ///
-    /// O(the jobs that wait and depend on it, times the queues that each stands in).
+    /// O(the waiting jobs that depend on it, times the queues of each).
     ///
     /// # Errors
     /// If there is no such worker.
@@ -210,7 +209,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(had)
     }
 
-    /// A worker that has the artifact, a random one. O(1).
+    /// Returns a random worker that has the artifact. O(1).
     pub fn locate_artifact(&mut self, id: &I) -> Option<WorkerId> {
         let artifact = self.board.artifacts.find(id)?;
         let holders = self.board.holders(artifact);
@@ -222,7 +221,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// The worker asks for a job. If its queues have one, it gets the first one of a random queue
     /// at once, or [of the nearest](Config::near_first). Else the pick waits, and has a name.
     ///
-    /// O(the queues that the job stands in).
+    /// O(the queues that have the job).
     ///
     /// # Errors
     /// If there is no such worker.
@@ -242,8 +241,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(Some(PickId(pick)))
     }
 
-    /// As [`pick`](Self::pick), but without a wait: the decision, if there is one, is returned, and
-    /// goes into no sink.
+    /// As [`pick`](Self::pick), but without a wait: it returns the decision, if there is one, and
+    /// uses no sink.
     ///
     /// # Errors
     /// If there is no such worker.
@@ -256,18 +255,17 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(Some(self.board.content_mut(job)))
     }
 
-    /// Ends a pick that waits, and returns what was given with it; `None` if it waits no longer.
-    /// O(1).
+    /// Ends a waiting pick, and returns its content; `None` if it no longer waits. O(1).
     pub fn cancel(&mut self, pick: PickId) -> Option<P> {
         let place = self.picks.find(pick.0)?;
         Some(self.picks.remove(&mut self.board.lists, place).1)
     }
 
-    /// The worker has the result of that job, and has the artifact from now on. If the job waited
-    /// or ran, whichever worker ran it, it is over, and what was given with it is returned.
+    /// Reports that the worker has the result of that job, and the artifact from now on. If the job
+    /// waited or ran, on any worker, it is over, and its content is returned.
     ///
     /// # Errors
-    /// If there is no such worker: then nothing is known.
+    /// If there is no such worker: then the report is ignored.
     pub fn complete(
         &mut self,
         worker: WorkerId,
@@ -284,7 +282,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(content)
     }
 
-    /// The job, which this worker runs, is over without a result. It may be scheduled again.
+    /// Ends a job, which this worker runs, without a result. It may be scheduled again.
     ///
     /// # Errors
     /// If there is no such worker, or it does not run that job.
@@ -292,16 +290,16 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(self.board.withdraw(self.running(worker, id)?))
     }
 
-    /// The job of that id is over without a result, whether it waits or runs; what was given with
-    /// it is returned. It may be scheduled again.
+    /// Ends the job of that id without a result, whether it waits or runs, and returns its content.
+    /// It may be scheduled again.
     ///
-    /// A worker that runs it is not told, and may [`complete`](Self::complete) it: then that is the
+    /// A worker that runs it is not told, and may [`complete`](Self::complete) it: that is then the
     /// result of a job that nobody scheduled, or of one that was scheduled since.
     pub fn withdraw(&mut self, id: &I) -> Option<J> {
         Some(self.board.withdraw(self.board.job(id)?))
     }
 
-    /// The worker does not run the job to its end. Any worker may have it, at once.
+    /// Gives back a job that the worker does not finish. Any worker may have it, at once.
     ///
     /// # Errors
     /// If there is no such worker, or it does not run that job.
@@ -316,7 +314,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(())
     }
 
-    /// The job of that id, which the worker runs.
+    /// Returns the job of that id, which the worker runs.
     fn running(&self, worker: WorkerId, id: &I) -> Result<u32, ReportError> {
         let place = self.find(worker)?;
         let job = self.board.job(id);
@@ -324,7 +322,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         job.filter(runs).ok_or(ReportError::NotRunning)
     }
 
-    /// What was given with the job of that id, if it waits or runs, and the worker that runs it.
+    /// Returns the content of the job of that id, if it waits or runs, and the worker that runs it.
     pub fn job(&self, id: &I) -> Option<(&J, Option<WorkerId>)> {
         let job = self.board.job(id)?;
         let worker = match self.board.jobs[job].stage {
@@ -334,7 +332,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Some((self.board.content(job).1, worker))
     }
 
-    /// The jobs from which that worker may pick, for a page that shows them. O(their number).
+    /// Returns the jobs from which that worker may pick, for display. O(their number).
     ///
     /// # Errors
     /// If there is no such worker.
@@ -347,7 +345,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         })
     }
 
-    /// How many jobs, picks, workers and artifacts there are. O(1).
+    /// Returns the numbers of jobs, picks, workers and artifacts. O(1).
     pub fn counts(&self) -> Counts {
         Counts {
             jobs: self.board.jobs.len(),
@@ -361,8 +359,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         self.board.find_worker(worker.0).ok_or(UnknownWorker)
     }
 
-    /// Offers the jobs that have come into queues to the picks that wait: before, none of these had
-    /// a job in its queues.
+    /// Offers the jobs that have entered queues to the waiting picks: before, none of these had a
+    /// job in its queues.
     fn settle(&mut self, sink: Sink<'_, I, J, P>) {
         if self.picks.len() == 0 {
             self.board.grown.clear();

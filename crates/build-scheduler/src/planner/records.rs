@@ -1,23 +1,23 @@
-//! What is noted of an artifact, a job and a worker.
+//! The records of an artifact, a job and a worker.
 
 use super::ids::IdHash;
 use super::lists::{Chain, List};
 use super::numbers::{NumberSet, Numbers};
 
-/// An id that a worker has, that a job has, or that a job depends on.
+/// An id that a worker has, or a job, or on which a job depends.
 pub(super) struct Artifact<I> {
     pub(super) id: I,
     pub(super) holders: Numbers,
     pub(super) job: Option<u32>,
     /// The jobs that depend on it and do not run; `None` before the first one.
     pub(super) dependents: Option<List>,
-    /// How many jobs depend on it.
+    /// The number of jobs that depend on it.
     pub(super) references: u32,
     pub(super) hash: IdHash,
 }
 
 pub(super) struct Job<J> {
-    /// When the stage ends: `Cached` and `Local`.
+    /// The end of the stage, if it is `Cached` or `Local`.
     pub(super) deadline: u64,
     pub(super) stage: Stage,
     pub(super) artifact: u32,
@@ -42,15 +42,15 @@ pub(super) enum Stage {
 }
 
 pub(super) struct Worker {
-    /// How many workers had been there before.
+    /// The number of workers registered before it.
     pub(super) serial: u64,
-    /// The first queue: jobs of which it has the result.
+    /// The first queue: jobs whose result it has.
     pub(super) own: List,
-    /// The second queue: jobs of which it has a dependency.
+    /// The second queue: jobs with a dependency that it has.
     pub(super) near: List,
-    /// What it runs.
+    /// The jobs that it runs.
     pub(super) running: List,
-    /// Its picks that wait.
+    /// Its waiting picks.
     pub(super) picks: List,
     pub(super) held: NumberSet,
 }

@@ -1,17 +1,17 @@
-//! The rows of the requirements as they are written: sets, and a full scan for each question.
+//! The rows of the requirements as written: sets, and a full scan for each question.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) type Id = u8;
-/// Workers and picks are numbered in the order in which they came.
+/// The number of a worker or a pick, in the order of arrival.
 pub(crate) type Number = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Queue {
     Global,
-    /// E7: on workers that hold the job's own result.
+    /// E7: one worker's jobs whose own result it holds.
     First(Number),
-    /// E8: on workers that hold a dependency.
+    /// E8: one worker's jobs with a dependency that it holds.
     Second(Number),
 }
 
@@ -20,13 +20,13 @@ struct Job {
     scheduled_at: u64,
     dependencies: BTreeSet<Id>,
     was_cached: bool,
-    /// Whether it was given back, or nobody was near to it, with `near_first`: then its waits are
+    /// Set if it was given back, or, with `near_first`, nobody was near to it: then its waits are
     /// over.
     is_open: bool,
     runs_on: Option<Number>,
 }
 
-/// What the scheduler should know.
+/// The state that the scheduler should have.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     cache_timeout: u64,
@@ -34,13 +34,13 @@ pub(crate) struct Model {
     near_first: bool,
     pub(crate) now: u64,
     jobs: BTreeMap<Id, Job>,
-    /// The workers that are there, and what each holds.
+    /// The registered workers, and the artifacts that each holds.
     workers: BTreeMap<Number, BTreeSet<Id>>,
-    /// The picks that wait, and the worker of each.
+    /// The worker of each waiting pick.
     waiting: BTreeMap<Number, Number>,
     /// The pick that has just come, if there is a job for it: it chooses.
     comes: Option<Number>,
-    /// When each job came into each queue that it stands in, in steps.
+    /// The step in which each job came into each of its queues.
     entries: BTreeMap<(Queue, Id), u64>,
     step: u64,
 }
@@ -55,19 +55,18 @@ impl Model {
         }
     }
 
-    /// The nearest first.
+    /// Lists the worker's queues, nearest first.
     fn queues_of(&self, worker: Number) -> [Queue; 3] {
         [Queue::First(worker), Queue::Second(worker), Queue::Global]
     }
 
-    /// The queues of all workers.
+    /// Lists the queues of all workers.
     fn locals(&self) -> impl Iterator<Item = Queue> {
         let locals = |&worker: &Number| [Queue::First(worker), Queue::Second(worker)];
         self.workers.keys().flat_map(locals)
     }
 
-    /// When the job has waited `CacheTimeout`, if it must; and when it has waited `DepsTimeout`
-    /// besides.
+    /// Returns the ends of the job's two waits: `CacheTimeout`, if it must, and then `DepsTimeout`.
     fn deadlines(&self, job: &Job) -> (u64, u64) {
         if job.is_open {
             return (0, 0);
@@ -94,7 +93,7 @@ impl Model {
             }
     }
 
-    /// What has changed shows in the queues.
+    /// Updates the queues after a change.
     pub(crate) fn refresh(&mut self) {
         self.step += 1;
         if self.near_first {
@@ -110,7 +109,7 @@ impl Model {
         self.entries = entries;
     }
 
-    /// A job waits only as long as somebody is near to it.
+    /// Opens jobs that nobody is near to.
     fn open_far(&mut self) {
         let is_far = |id: &Id| !self.locals().any(|queue| self.belongs(queue, *id));
         let far: Vec<_> = self.jobs.keys().copied().filter(is_far).collect();
@@ -120,7 +119,7 @@ impl Model {
         }
     }
 
-    /// The jobs in the worker's three queues, with the step of their entry.
+    /// Returns the jobs in the worker's three queues, with the step of their entry.
     pub(crate) fn queues(&self, worker: Number) -> [BTreeMap<Id, u64>; 3] {
         self.queues_of(worker).map(|queue| {
             let entries = self
@@ -131,7 +130,7 @@ impl Model {
         })
     }
 
-    /// The jobs that may be the first of that queue.
+    /// Returns the jobs that may be the first of that queue.
     fn firsts(&self, queue: Queue) -> BTreeSet<Id> {
         let entries = self
             .entries
@@ -147,13 +146,13 @@ impl Model {
         queues.any(|queue| !self.firsts(queue).is_empty())
     }
 
-    /// Whether a decision is due: a pick waits, and its worker has a job in a queue.
+    /// Returns whether a decision is due: a pick waits, and its worker has a job in a queue.
     pub(crate) fn owes_a_decision(&self) -> bool {
         let mut workers = self.waiting.values();
         workers.any(|&worker| self.has_something_for(worker))
     }
 
-    /// Takes note of a decision, which has to be right.
+    /// Checks a decision, and takes note of it.
     pub(crate) fn grant(&mut self, pick: Number, worker: Number, id: Id) {
         assert_eq!(self.waiting.get(&pick), Some(&worker), "that pick waits");
         let queues = self.queues_of(worker);
@@ -195,7 +194,7 @@ impl Model {
         true
     }
 
-    /// The next moment, not after `end`, at which a wait is over.
+    /// Returns the next time, not after `end`, at which a wait is over.
     pub(crate) fn next_moment(&self, end: u64) -> Option<u64> {
         let waiting = self.jobs.values().filter(|job| job.runs_on.is_none());
         let moments = waiting.flat_map(|job| <[u64; 2]>::from(self.deadlines(job)));
@@ -210,7 +209,7 @@ impl Model {
         self.workers.insert(worker, BTreeSet::new());
     }
 
-    /// The jobs that are given back, and the picks that end.
+    /// Removes a worker. Returns the jobs given back, and the picks that end.
     pub(crate) fn remove(&mut self, worker: Number) -> (BTreeSet<Id>, BTreeSet<Number>) {
         self.workers.remove(&worker);
         let mut given_back = BTreeSet::new();
@@ -274,7 +273,7 @@ impl Model {
         self.refresh();
     }
 
-    /// Jobs, picks, workers, ids.
+    /// Counts jobs, picks, workers, ids.
     pub(crate) fn counts(&self) -> [usize; 4] {
         let held = self.workers.values().flatten();
         let depended = self.jobs.values().flat_map(|job| &job.dependencies);

@@ -1,4 +1,4 @@
-//! Random orders of everything that can happen, beside the model.
+//! Random orders of all events, beside the model.
 //!
 //! For any steps:
 //! 1. a job is granted to the pick that may have it and has waited for longest, or, to a pick that
@@ -60,19 +60,19 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A decision: the pick, its worker, the job, and what was given with it.
+/// A decision: the pick, its worker, the job, and its content.
 type Decision = (Number, WorkerId, Id, u32);
 
 /// The planner and its model.
 struct Pair {
     planner: Planner<Id, u32, Number>,
     model: Model,
-    /// All workers that ever were.
+    /// All workers that were ever registered.
     workers: Vec<WorkerId>,
     /// All picks that ever waited.
     picks: BTreeMap<Number, PickId>,
     picked: Number,
-    /// What was given with the jobs.
+    /// The contents of the jobs.
     contents: BTreeMap<Id, u32>,
     scheduled: u32,
 }
@@ -97,7 +97,7 @@ impl Pair {
         Duration::from_nanos(self.model.now)
     }
 
-    /// The decisions of a call must be those that the model owes, one after the other.
+    /// Checks that the decisions of a call are those that the model owes, in order.
     fn settle(&mut self, decisions: &mut VecDeque<Decision>) {
         while self.model.owes_a_decision() {
             let decision = decisions.pop_front();
@@ -285,7 +285,7 @@ impl Pair {
         }
     }
 
-    /// A worker that has nothing gets everything, each job once.
+    /// Checks that a worker that has nothing gets every job, each once.
     fn finish(&mut self) {
         self.advance(CACHE_TIMEOUT + DEPS_TIMEOUT);
         let newcomer = self.workers.len();

@@ -14,7 +14,7 @@ use filch_timers::{FakeClock, Timers};
 
 use crate::{DEPS_TIMEOUT, Farm, cache, farm, job, pick, worker};
 
-/// Panics when it is compared.
+/// Panics in a comparison.
 struct Bomb;
 
 impl PartialEq for Bomb {
@@ -98,7 +98,7 @@ fn a_wait_that_has_no_end_does_not_end() {
     assert_eq!(pick(&farm, w0), Some("b"));
 }
 
-/// Each of many threads picks, loses picks, and completes what it got, while others schedule.
+/// Each of many threads picks, drops picks, and completes its jobs, while others schedule.
 #[test]
 fn many_threads_build_each_job_once() {
     const THREADS: u32 = 4;

@@ -1,4 +1,4 @@
-//! The scheduler, by the rows of the requirements, and what it does with bad input.
+//! The scheduler, by the rows of the requirements, and with bad input.
 //!
 //! All on a clock that the tests move: nothing sleeps. Where one thread does everything, each call
 //! has done its work when it returns.
@@ -19,7 +19,7 @@ const DEPS_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Farm = Scheduler<&'static str, u32, i32>;
 
-/// A scheduler, and its clock.
+/// Makes a scheduler with its clock.
 fn farm() -> (Farm, FakeClock) {
     start(Config::new(CACHE_TIMEOUT, DEPS_TIMEOUT))
 }
@@ -42,7 +42,7 @@ fn job_on(id: &'static str, dependencies: &[&'static str]) -> Job<&'static str, 
     Job::with_dependencies(id, dependencies.iter().copied(), 0)
 }
 
-/// What the worker gets now, if anything.
+/// Returns the job that the worker gets now, if any.
 fn pick(farm: &Farm, worker: WorkerId) -> Option<&'static str> {
     let picking = farm.pick_job(worker);
     picking.canceller().cancel();

@@ -1,4 +1,4 @@
-//! The option by which a job does not wait for nobody, and a worker takes the nearest job first.
+//! The option by which a job does not wait in vain, and a worker takes the nearest job first.
 
 use filch_build_scheduler::Config;
 use filch_timers::FakeClock;

@@ -1,4 +1,4 @@
-//! Rows E7 to E9: which queue a job stands in, whatever came first.
+//! Rows E7 to E9: the queues of a job, whatever came first.
 
 use std::time::Duration;
 

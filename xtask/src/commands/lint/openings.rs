@@ -18,7 +18,6 @@ const EXEMPT: &[&str] = &[
     "benches",
     "compat/rayon-core",
     "crates/actors",
-    "crates/build-scheduler",
     "crates/deque",
     "crates/event-queue",
     "crates/filch",
