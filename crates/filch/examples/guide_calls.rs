@@ -1,5 +1,5 @@
-//! Calls: a store is asked by a thread, by a process with a limit, and by a future; and what the
-//! caller hears when nobody answers.
+//! Calls: a thread, a process with a limit, and a future ask a store; and each caller learns when
+//! nobody answers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,7 +16,7 @@ enum Stock {}
 enum Request {
     Put(&'static str, u64),
     Get(&'static str, Caller<Option<u64>>),
-    /// To be answered some day.
+    /// Answer at some later time.
     Later(Caller<Option<u64>>),
 }
 

@@ -46,7 +46,7 @@ fn start() -> Result<Scheduler<Files>, Box<dyn Error + Send + Sync>> {
 // ANCHOR_END: handler
 
 // ANCHOR: process
-/// Has all its files read at the same time.
+/// Reads all its files at the same time.
 #[derive(Default)]
 struct Reader {
     unread: Vec<PathBuf>,

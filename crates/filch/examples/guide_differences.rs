@@ -1,4 +1,4 @@
-//! Where the scheduler differs from the original in Go, each as an assertion.
+//! The differences of the scheduler from the original in Go, each as an assertion.
 
 use std::error::Error;
 use std::sync::mpsc;
@@ -22,10 +22,10 @@ impl Protocol for Words {
     type Error = String;
 }
 
-/// What the handler was given: the command, and the right to complete it.
+/// Each command, with the right to complete it, as the handler got it.
 type Commands = mpsc::Receiver<(&'static str, Completion<Words>)>;
 
-/// Commands go to the test, and so do the words that processes and hooks say.
+/// Starts a scheduler. Its commands go to the test, and so do the words of processes and hooks.
 fn start(said: mpsc::Sender<&'static str>) -> Result<(Scheduler<Words>, Commands), Failure> {
     let (give, commands) = mpsc::channel();
     let handler = move |command, completion| {
@@ -38,7 +38,7 @@ fn start(said: mpsc::Sender<&'static str>) -> Result<(Scheduler<Words>, Commands
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Until when a process has come to rest, if it ever does.
+/// The time in which a process comes to rest, if it ever does.
 const LIMIT: Duration = Duration::from_secs(10);
 
 // ANCHOR: wait
@@ -112,7 +112,7 @@ fn commands_of_a_last_step_are_dispatched() -> Result<(), Failure> {
 // ANCHOR_END: last
 
 // ANCHOR: order
-/// Says when it is closed, and when it is dropped.
+/// Reports when it is closed, and when it is dropped.
 struct Mortal(mpsc::Sender<&'static str>);
 
 impl Process<Words> for Mortal {
@@ -141,7 +141,7 @@ impl Drop for Mortal {
     }
 }
 
-/// Says when the hook was called.
+/// Reports when the hook was called.
 struct Said(mpsc::Sender<&'static str>);
 
 impl LifeCycle<Words> for Said {

@@ -28,13 +28,13 @@ enum Echo {}
 
 enum Command {
     Accept(Arc<TcpListener>),
-    /// Read what the peer says, and say it back.
+    /// Read the peer's bytes, and send them back.
     Repeat(Arc<TcpStream>),
 }
 
 enum Reply {
     Accepted(TcpStream),
-    /// So many bytes; none when the peer has said all.
+    /// The number of bytes; zero at the end of the peer's.
     Repeated(usize),
 }
 
@@ -47,7 +47,7 @@ impl Protocol for Echo {
     type Error = io::Error;
 }
 
-/// A thread for each command that waits: one accepts, and there is one for each client.
+/// Starts it with a thread for each command that waits: one accepts, and each client has one.
 fn start() -> Result<Scheduler<Echo>, Box<dyn Error + Send + Sync>> {
     let threads = BlockingThreads::new(NonZeroUsize::MIN.saturating_add(CLIENTS));
     let handler = move |command, completion: Completion<Echo>| match command {
@@ -72,10 +72,10 @@ fn start() -> Result<Scheduler<Echo>, Box<dyn Error + Send + Sync>> {
 // ANCHOR_END: protocol
 
 // ANCHOR: listener
-/// Accepts connections until it is cancelled, and has each started below its own supervisor.
+/// Accepts connections until it is cancelled, and starts each below its own supervisor.
 struct Listener {
     socket: Arc<TcpListener>,
-    /// The supervisor of all.
+    /// The supervisor of the whole server.
     server: SupervisorHandle<Echo>,
 }
 
@@ -111,14 +111,14 @@ impl Process<Echo> for Listener {
         Ok(())
     }
 
-    /// The command that accepts gets its last connection: this one.
+    /// Makes one last connection, so that the command that accepts ends.
     fn close(&mut self, _: &ExitReason) {
         // If the system refuses it, the report of the shutdown has the command.
         let _ = self.socket.local_addr().and_then(TcpStream::connect);
     }
 }
 
-/// A future, as a step does not wait for answers.
+/// Starts a connection; a future, as a step does not wait for answers.
 async fn start_connection(server: SupervisorHandle<Echo>, socket: TcpStream) {
     // Refused when the server is about to end: then the socket is dropped, and so closed.
     if let Ok(connections) = server.below("connections").await {
@@ -128,10 +128,10 @@ async fn start_connection(server: SupervisorHandle<Echo>, socket: TcpStream) {
 // ANCHOR_END: listener
 
 // ANCHOR: connection
-/// Repeats what one peer says.
+/// Echoes one peer.
 struct Connection {
     socket: Arc<TcpStream>,
-    /// Whether a command is under way.
+    /// Set while a command is under way.
     repeats: bool,
 }
 
@@ -168,7 +168,7 @@ impl Process<Echo> for Connection {
         Ok(())
     }
 
-    /// However this ends, no command is left in a read or a write.
+    /// Ends a command that is left in a read or a write.
     fn close(&mut self, _: &ExitReason) {
         // Refused if the peer has gone. Then no command waits for it.
         let _ = self.socket.shutdown(Shutdown::Both);
@@ -177,7 +177,7 @@ impl Process<Echo> for Connection {
 // ANCHOR_END: connection
 
 // ANCHOR: tree
-/// Its connections, and behind them the listener: that one is started last, and ended first.
+/// Starts its connections, and behind them the listener, which is started last and ended first.
 fn start_server(
     scheduler: &Scheduler<Echo>,
     timers: &Timers,
@@ -206,7 +206,7 @@ fn start_server(
     Ok((server, address))
 }
 
-/// One of many, without a name. Nobody starts it again: its peer has gone.
+/// Makes one of many, without a name. Nobody restarts it: its peer has gone.
 fn connection(socket: TcpStream) -> Child<Echo> {
     let socket = Arc::new(socket);
     let child = Child::unnamed(move |scheduler| {
@@ -220,7 +220,7 @@ fn connection(socket: TcpStream) -> Child<Echo> {
 // ANCHOR_END: tree
 
 // ANCHOR: client
-/// Connects, says something, and gets it back.
+/// Connects, sends some bytes, and gets them back.
 fn client(address: SocketAddr, number: usize) -> Result<TcpStream, io::Error> {
     let mut client = TcpStream::connect(address)?;
     repeats(&mut client, format!("client {number:03}").as_bytes())?;

@@ -11,21 +11,21 @@ use filch::injector::Injector;
 use filch::parker::{AdaptiveSpinner, Parker, Spin, Unparker};
 
 // ANCHOR: types
-/// What a thread runs. It is given its thread's deque, for the jobs that come out of it.
+/// A job. It gets the deque of its thread, for the jobs that it makes.
 type Job = Box<dyn FnOnce(&Local) + Send>;
 
-/// What the threads share.
+/// The state that the threads share.
 struct Shared {
     /// Jobs from outside.
     injector: Injector<Job>,
     stealers: [Stealer<Job>; 2],
     unparkers: [Unparker; 2],
-    /// Whether a thread sleeps, or is about to.
+    /// Set while a thread sleeps, or is about to.
     asleep: [AtomicBool; 2],
     stops: AtomicBool,
 }
 
-/// What one thread has for itself.
+/// The state of one thread.
 struct Local {
     number: usize,
     deque: Worker<Job>,
@@ -40,7 +40,7 @@ struct Executor {
 
 // ANCHOR: find
 impl Local {
-    /// The youngest job of its own; else a batch from outside; else the older half of the other's.
+    /// Takes its own youngest job; else a batch from outside; else the other's older half.
     fn find(&self) -> Option<Job> {
         if let Some(job) = self.deque.pop() {
             return Some(job);
@@ -76,7 +76,7 @@ impl Local {
 
 // ANCHOR: sleep
 impl Shared {
-    /// After a job has been made public: first the job, then the fence, then the look.
+    /// Wakes a thread after a job was made public: first the job, then the fence, then the look.
     fn wake_one(&self) {
         // ORDERING: SeqCst: pairs with the fence in `run`. If that one is later, the thread there
         // finds the job; if it is earlier, this finds the thread asleep.
@@ -163,7 +163,7 @@ impl Executor {
         self.shared.wake_one();
     }
 
-    /// Waits until all jobs have run, and what they have spawned.
+    /// Waits until all jobs have run, and those that they spawned.
     fn finish(self) -> thread::Result<()> {
         // ORDERING: Release: what was spawned before is seen by a thread that leaves.
         self.shared.stops.store(true, Ordering::Release);

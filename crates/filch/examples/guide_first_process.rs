@@ -1,4 +1,4 @@
-//! A first process: from a closure, then as a type; what a refused start and a panic do.
+//! A first process: from a closure, then as a type; with a refused start and a panic.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use filch::scheduler::{
     SubmitError, from_fn,
 };
 
-/// What the processes of this program agree on.
+/// The vocabulary of the processes of this program.
 enum Sums {}
 
 impl Protocol for Sums {

@@ -1,5 +1,4 @@
-//! Messages and back-pressure: a bounded mailbox, what becomes of one message too many, and a
-//! group.
+//! Messages and back-pressure: a bounded mailbox, one message too many, and a group.
 
 use std::error::Error;
 
@@ -19,7 +18,7 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// Keeps what it is sent, until somebody asks it to end.
+/// Keeps its messages, until it is asked to end.
 fn collector() -> impl Process<Numbers> {
     let mut numbers = Vec::new();
     from_fn::<Numbers, _>(move |_context, events, out| {
@@ -36,7 +35,7 @@ fn collector() -> impl Process<Numbers> {
 // ANCHOR_END: protocol
 
 // ANCHOR: sender
-/// Sends ten numbers, and ends with those that came back on the way.
+/// Sends ten numbers, and ends with those that came back.
 fn sender(to: Pid) -> impl Process<Numbers> {
     let (mut unsent, mut refused) = ((0..10).collect::<Vec<_>>(), Vec::new());
     unsent.reverse();

@@ -17,7 +17,7 @@ enum Times {}
 
 enum Command {
     Sleep(Duration),
-    /// Ask somebody that may never answer.
+    /// Ask somebody who may never answer.
     Ask,
 }
 

@@ -1,4 +1,4 @@
-//! Futures as processes: each counts the primes of one range, and one more adds up what they found.
+//! Futures as processes: each counts the primes of one range, and one more adds up the counts.
 //!
 //! `cargo run --release -p filch --example primes`
 

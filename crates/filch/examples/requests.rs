@@ -1,7 +1,7 @@
-//! Processes that are asked to sort, and sort by fork/join, on the threads that they run on.
+//! Processes that sort lists by fork/join, on the threads on which they run.
 //!
-//! A process of a few lines would keep its worker for as long as a long list takes. This one forks:
-//! other workers help if they have nothing else to do, and the other processes go on.
+//! A plain process would keep its worker for as long as a long list takes. This one forks: idle
+//! workers help, and the other processes go on.
 //!
 //! `cargo run --release -p filch --example requests [REQUESTS]`
 
@@ -13,22 +13,22 @@ use filch::scheduler::{
     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
 };
 
-/// What is asked, and answered.
+/// The vocabulary.
 enum Sorting {}
 
 impl Protocol for Sorting {
-    /// How many lists there will be.
+    /// The number of lists to come.
     type Input = usize;
     /// A list.
     type Message = Vec<u64>;
     type Command = ();
     type Reply = ();
-    /// The middle one of each list.
+    /// The middle number of each list.
     type Output = Vec<u64>;
     type Error = String;
 }
 
-/// Sorts what it is sent.
+/// Sorts the lists that it gets.
 #[derive(Default)]
 struct Sorter {
     lists: usize,
@@ -67,7 +67,7 @@ impl Process<Sorting> for Sorter {
     }
 }
 
-/// Quicksort: the two parts at the same time, if somebody has time.
+/// Quicksort: another worker may sort one part at the same time.
 fn sort(list: &mut [u64]) {
     if list.len() <= 32 {
         return list.sort_unstable();
@@ -77,7 +77,7 @@ fn sort(list: &mut [u64]) {
     join(|| sort(less), || sort(more));
 }
 
-/// A list that looks random.
+/// Makes a list that looks random.
 fn list(seed: u64, length: usize) -> Vec<u64> {
     let mut state = seed;
     let next = || {

@@ -22,14 +22,14 @@ use vault::{ACCOUNTS, CLERKS, Crash, Entry, Vault, drawn};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is in each account at first.
+/// The amount in each account at first.
 const OPENING: i64 = 1_000;
 
 // ANCHOR: protocol
 enum Bank {}
 
 enum Message {
-    /// Make this entry, unless it has been made. The answer: it is in the journal.
+    /// Make this entry, unless it was made before, and answer when it is in the journal.
     Enter(Entry, Caller<()>),
     Balance(Caller<i64>),
 }
@@ -63,7 +63,7 @@ impl Account {
 }
 
 impl Process<Bank> for Account {
-    /// A life begins with what the lives before it have written.
+    /// Begins a life with the entries of the earlier lives.
     fn init(&mut self, _: &Context<'_, Bank>, _: &str, (): ()) -> Result<(), InitError<Bank>> {
         for entry in self.vault.journal(self.number) {
             self.add(entry).map_err(InitError::Failed)?;
@@ -119,7 +119,7 @@ fn name(account: usize) -> String {
     format!("account {account}")
 }
 
-/// Lets all others go first that can run.
+/// Lets all others that can run go first.
 async fn give_way() {
     let mut has_given_way = false;
     poll_fn(|context| {
@@ -133,8 +133,8 @@ async fn give_way() {
 }
 
 // ANCHOR: clerk
-/// Makes the transfers that it has orders for, one after another. An order stays until it is done,
-/// so a new life begins with the transfer that the last one broke off.
+/// Makes the transfers of its orders, one after another. An order stays until it is done, so a new
+/// life begins with the transfer that the last one broke off.
 async fn clerk(inbox: Inbox<Bank>, vault: Arc<Vault>, clerk: usize) {
     let bank = inbox.handle();
     while let Some(transfer) = vault.next_order(clerk) {

@@ -1,4 +1,4 @@
-//! What outlives the processes of the bank; and what is promised, and when there are crashes.
+//! The data that outlives the processes of the bank; and the promised transfers and crashes.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::resume_unwind;
@@ -9,7 +9,7 @@ pub(crate) const CLERKS: usize = 8;
 const TRANSFERS: u64 = 2_000;
 
 // ANCHOR: entry
-/// One half of a transfer, as the account that it is about knows it.
+/// One half of a transfer, as its account knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Entry {
     pub(crate) transfer: u64,
@@ -18,17 +18,17 @@ pub(crate) struct Entry {
 // ANCHOR_END: entry
 
 // ANCHOR: vault
-/// What outlives every process. In a bank, it is on disk.
+/// The data that outlives every process. In a bank, it is on disk.
 pub(crate) struct Vault {
-    /// For each account, what has been entered.
+    /// For each account, its entries.
     pub(crate) journals: Vec<Mutex<Vec<Entry>>>,
-    /// For each clerk, the transfers that have been promised and not been made.
+    /// For each clerk, the transfers that were promised and not made yet.
     pub(crate) orders: Vec<Mutex<VecDeque<Transfer>>>,
     /// The crashes to come, each of them once.
     pub(crate) crashes: Mutex<HashSet<Crash>>,
 }
 
-/// A transfer gets its number when it is promised, and keeps it, however often it is tried.
+/// A transfer. It gets its number when it is promised, and keeps it in every attempt.
 #[derive(Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) number: u64,
@@ -41,9 +41,9 @@ pub(crate) struct Transfer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Crash {
     BeforeEntry(Entry),
-    /// In the journal, but nobody has been told.
+    /// In the journal, but unanswered.
     AfterEntry(Entry),
-    /// One account has been told, the other one has not.
+    /// One account knows it, the other one does not.
     HalfWay(u64),
 }
 // ANCHOR_END: vault
@@ -81,7 +81,7 @@ impl Vault {
         self.orders[clerk].lock().unwrap().front().copied()
     }
 
-    /// Panics if a crash is planned here, but without the line that a panic prints.
+    /// Panics if a crash is planned here, without the usual line on standard error.
     pub(crate) fn may_crash(&self, crash: Crash) {
         let is_planned = self.crashes.lock().unwrap().remove(&crash);
         if is_planned {
@@ -90,7 +90,7 @@ impl Vault {
     }
 }
 
-/// What is promised, and where there are crashes: the same for the same seed.
+/// Draws the promised transfers, and the crashes: the same for the same seed.
 pub(crate) fn drawn(seed: u64) -> (Vec<Transfer>, HashSet<Crash>) {
     let mut state = seed;
     let mut below = |limit: usize| {

@@ -48,7 +48,7 @@ where
     }
 }
 
-/// A process of one step, which ends with what the call returns.
+/// Makes a process of one step, which ends with the call's result.
 pub(crate) fn one_step(
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
 ) -> impl Process<Numbers> {
@@ -62,7 +62,7 @@ pub(crate) fn one_step(
     )
 }
 
-/// A process that always has something to do, until it is told to end.
+/// Makes a process that is always ready to run, until it is told to end.
 pub(crate) fn restless(is_to_end: Arc<AtomicBool>) -> impl Process<Numbers> {
     Steps(
         move |_: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>| {
@@ -81,7 +81,7 @@ pub(crate) fn scheduler(workers: usize) -> (Scheduler<Numbers>, Pool) {
     (scheduler, pool)
 }
 
-/// Has a process run that call.
+/// Submits a process that runs that call.
 pub(crate) fn submit(
     handle: &Handle<Numbers>,
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
@@ -89,7 +89,7 @@ pub(crate) fn submit(
     drop(handle.submit(one_step(call), "run", ()).unwrap());
 }
 
-/// What a process returns that runs that call.
+/// Runs that call in a process, and returns the process's output.
 pub(crate) fn execute(
     handle: &Handle<Numbers>,
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,

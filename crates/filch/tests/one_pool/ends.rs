@@ -1,4 +1,4 @@
-//! How a pool and the scheduler that lends it its threads end, and what is shown of them.
+//! The end of a pool, and of the scheduler that lends it its threads, and their reports.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
@@ -12,8 +12,8 @@ use filch::scheduler::{CallKind, RunningCall, Scheduler};
 
 use crate::common::{Numbers, fib_by, scheduler};
 
-/// What was spawned runs though the pool is dropped; and there is one pool for a scheduler, however
-/// often it is asked for.
+/// Spawned jobs run even if the pool is dropped; and a scheduler has one pool, however often it is
+/// asked for it.
 #[test]
 fn a_scheduler_has_one_pool_which_outlives_its_references() {
     let (scheduler, first) = scheduler(2);
@@ -30,7 +30,7 @@ fn a_scheduler_has_one_pool_which_outlives_its_references() {
     assert_eq!(ran.load(Ordering::Relaxed), 100);
 }
 
-/// A config counts for the first pool, if it says nothing of threads.
+/// The first pool takes the config, unless that sets threads.
 #[test]
 fn a_shared_pool_is_as_its_config_says() {
     let scheduler = Scheduler::<Numbers>::builder().workers(2).build().unwrap();
@@ -89,7 +89,7 @@ fn threads_that_run_something_else_already_are_taken() {
     ));
 }
 
-/// A scheduler that ends waits for the jobs that run, and for those that they fork.
+/// A scheduler that ends waits for the running jobs, and for those that they fork.
 #[test]
 fn a_shutdown_runs_what_has_been_spawned() {
     let (scheduler, pool) = scheduler(2);
@@ -166,7 +166,7 @@ fn no_install_is_lost_in_the_end() {
     }
 }
 
-/// A job that does not return is in the report, and in the list of what runs.
+/// A job that does not return is in the report, and in the list of running jobs.
 #[test]
 fn a_job_that_does_not_return_is_reported() {
     let (scheduler, pool) = scheduler(1);

@@ -96,7 +96,7 @@ fn a_long_job_makes_way_for_a_process() {
     assert!(made_way >= 20, "{made_way}");
 }
 
-/// The same for a job that spawns, and for a process that forks in the middle of its step.
+/// A job that spawns makes way, too, and so does a process that forks in the middle of its step.
 #[test]
 fn a_long_scope_and_a_long_step_make_way_for_a_process() {
     let (scheduler, pool) = scheduler(1);
