@@ -1,4 +1,4 @@
-//! Arguments, exit codes, and what goes to which stream.
+//! Arguments, exit codes, and the two output streams.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -47,16 +47,16 @@ enum Command {
     /// links are not followed. Files that cannot be read, or are not text (UTF-8 without NUL), are
     /// skipped; standard error says which and why.
     ///
-    /// What is named is taken as it is, even if it is hidden, a cache, a link or a pipe. If it
-    /// cannot be counted, that is an error; all others are counted. What is named twice is counted
+    /// A named path is counted as it is, even if it is hidden, a cache, a link or a pipe. If it
+    /// cannot be counted, that is an error; all others are counted. A path named twice is counted
     /// twice.
     ///
-    /// A file is read to its end, whatever size it says it has (those of /proc say 0), unless that
-    /// exceeds the size by a GiB: then it is skipped, as one without an end. What is appended after
-    /// the end was seen is not counted. Pipes and standard input are read until they end, or until
-    /// they are not text; what was before that is counted.
+    /// A file is read to its end, whatever its stated size (files of /proc say 0), unless it
+    /// exceeds that by a GiB: then it is skipped, as endless. Bytes appended after the end was seen
+    /// are not counted. Pipes and standard input are read until they end, or until they are not
+    /// text; what came before that is counted.
     ///
-    /// How far it is shows on standard error, if that is a terminal and a second has passed.
+    /// Progress shows on standard error, if that is a terminal and a second has passed.
     #[command(after_help = EXIT_CODES)]
     Count {
         /// Folders, files and pipes; `-` is standard input. [default: -]
@@ -65,13 +65,13 @@ enum Command {
         #[command(flatten)]
         counting: Counting,
     },
-    /// Draws the Mandelbrot set by fork/join, and says what that brought.
+    /// Draws the Mandelbrot set by fork/join, and reports the speed-up.
     ///
     /// One thread without a pool and the workers of a pool draw the picture by turns, three times
     /// each. All pictures must be equal. The table has the best time of each.
     ///
     /// The rest of the table is about the workers' fastest picture, which is the one in the file:
-    /// how many jobs each worker stole from another one, and how much of its time it spent drawing.
+    /// the jobs that each worker stole, and the share of its time that it spent drawing.
     Mandelbrot(Drawing),
     /// Simulates boids on the engine: four workers that share a world, in steps of equal length.
     ///
@@ -79,10 +79,10 @@ enum Command {
     /// picture, to the last bit: the checksums say so. Without a window it runs as fast as it can,
     /// and leaves no frame out.
     ///
-    /// The table has how long frames took, and what each worker did. A worker gives way where data
-    /// that it needs is locked.
+    /// The table has the times of frames, and the work of each worker. A worker gives way where
+    /// data that it needs is locked.
     Simulate(Simulation),
-    /// Build farms: a simulation of how jobs are spread over workers.
+    /// Build farms: a simulation of the ways to spread jobs over workers.
     #[command(subcommand)]
     Build(build::Command),
 }
@@ -92,24 +92,24 @@ struct Counting {
     /// Workers of the scheduler, each with a thread. [default: one per core]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
-    /// How many of the most frequent words to print.
+    /// The number of most frequent words to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
     /// Prints the result as one line of JSON, in which no word is cut.
     #[arg(long)]
     json: bool,
-    /// Says what the workers did: on standard error or, with --json, in the same document.
+    /// Reports the workers' activity: on standard error or, with --json, in the same document.
     #[arg(long)]
     stats: bool,
-    /// Shows no progress, and does not say what was skipped in folders. Errors, and what --stats
-    /// says, are there all the same.
+    /// Shows no progress, and does not name files skipped in folders. Errors, and the output of
+    /// --stats, appear all the same.
     #[arg(long, short)]
     quiet: bool,
 }
 
 #[derive(Debug, Args)]
 struct Drawing {
-    /// The file to write, as PNG. If it is there, it is replaced.
+    /// The file to write, as PNG. An existing file is replaced.
     #[arg(value_name = "OUT.png")]
     file: PathBuf,
     /// Threads of the pool. [default: one per core]
@@ -125,18 +125,18 @@ struct Drawing {
 
 #[derive(Debug, Args)]
 struct Simulation {
-    /// The file to write the last frame to, as PNG. If it is there, it is replaced.
+    /// The file for the last frame, as PNG. An existing file is replaced.
     #[arg(value_name = "OUT.png")]
     file: Option<PathBuf>,
-    /// Frames, of which a second has sixty.
+    /// Frames, at sixty a second.
     #[arg(long, value_name = "N", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     frames: u32,
-    /// How many boids there are: 100000 at most.
+    /// The number of boids, at most 100000.
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     boids: u32,
-    /// What the script and the first places are made of.
+    /// The seed of the script and of the first places.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Schedulers beside the main thread's: one for all workers, up to one for each.
@@ -148,7 +148,7 @@ struct Simulation {
     window: bool,
 }
 
-/// How many skipped files are named.
+/// The most skipped files that are named.
 const NAMED_SKIPS: usize = 20;
 
 pub(crate) fn main() -> ExitCode {
@@ -250,7 +250,7 @@ fn simulate(simulation: Simulation) -> ExitCode {
     }
 }
 
-/// Says why there is no result. `is_usage`: whether other arguments would help.
+/// Reports why there is no result. `is_usage`: other arguments would help.
 fn fail(error: &impl Display, is_usage: bool) -> ExitCode {
     complain(format_args!("filch: {error}"));
     ExitCode::from(if is_usage { 2 } else { 1 })
@@ -270,7 +270,7 @@ fn print(report: impl Display) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error. If that is closed, no one can be told.
+/// Writes a line to standard error. If that is closed, nobody can be told.
 fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

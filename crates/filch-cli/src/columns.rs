@@ -2,26 +2,26 @@
 
 use console::{Alignment, Term, measure_text_width, pad_str};
 
-/// What every table fits: a terminal that is narrower breaks lines.
+/// The width of every table at least: a narrower terminal breaks lines.
 const LEAST: usize = 80;
 
-/// How wide a table may be there: 80 columns, or those of the terminal if it has more.
+/// Returns the width of tables there: 80 columns, or those of the terminal if it has more.
 pub(crate) fn width(of: &Term) -> usize {
     let known = of.size_checked();
     known.map_or(LEAST, |(_, columns)| LEAST.max(columns.into()))
 }
 
-/// A table. Each column is as wide as it has to be.
+/// A table, with each column as wide as necessary.
 #[derive(Debug)]
 pub(crate) struct Columns {
     rows: Vec<Vec<String>>,
 }
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
 
 impl Columns {
-    /// A table without rows. The first column has the rows' names.
+    /// Makes a table without rows. The first column has the rows' names.
     pub(crate) fn new<S: Into<String>>(heads: impl IntoIterator<Item = S>) -> Self {
         Self {
             rows: vec![heads.into_iter().map(Into::into).collect()],
@@ -33,7 +33,7 @@ impl Columns {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The lines of the table. Columns that find no room beside the others go below them, beside
+    /// Returns the lines of the table. Columns without room beside the others go below them, beside
     /// the first column again.
     pub(crate) fn within(&self, width: usize) -> String {
         let columns = self.rows[0].len();

@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How much is done, of how much. The end, or dropping it, removes the bar.
+/// The work done, of a total. `end`, or dropping it, removes the bar.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// Hidden at first. A hidden bar counts.
     bar: ProgressBar,
     began: Instant,
-    /// When the bar is shown.
+    /// Completed once the bar is shown.
     shown: Once,
 }
 
 /// Work shorter than this shows no bar.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
-/// A bar moves on, and its times with it, while nothing is done.
+/// The interval at which the bar and its times move on while no work is done.
 const REDRAW: Duration = Duration::from_millis(100);
 
 const JOBS: &str = "{wide_bar} {pos}/{len} jobs, {eta} left";
@@ -26,19 +26,19 @@ const BYTES: &str = "{wide_bar} {percent} %, {bytes_per_sec}, {eta} left";
 const BYTES_WITHOUT_END: &str = "{spinner} {bytes} read, {bytes_per_sec}";
 
 impl Progress {
-    /// A bar that is never shown.
+    /// Makes a bar that is never shown.
     pub(crate) fn hidden() -> Self {
         let progress = Self::new(None, BYTES_WITHOUT_END);
         progress.shown.call_once(|| {});
         progress
     }
 
-    /// Of so many jobs.
+    /// Makes a bar of that many jobs.
     pub(crate) fn of_jobs(jobs: u64) -> Self {
         Self::new(Some(jobs), JOBS)
     }
 
-    /// Of the reading of so many bytes, if anybody knows how many.
+    /// Makes a bar of the reading of that many bytes, if the number is known.
     pub(crate) fn of_bytes(bytes: Option<u64>) -> Self {
         Self::new(bytes, bytes.map_or(BYTES_WITHOUT_END, |_| BYTES))
     }
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// Some more is done. If that is more than there should be, nobody knows how much there is.
+    /// Adds work done. If the sum exceeds the total, the total is unknown.
     pub(crate) fn add(&self, done: u64) {
         self.bar.inc(done);
         let length = self.bar.length();
@@ -72,12 +72,12 @@ impl Progress {
         }
     }
 
-    /// That much will not be done.
+    /// Lowers the total.
     pub(crate) fn expect_less(&self, by: u64) {
         self.bar.dec_length(by);
     }
 
-    /// Shows the bar, if it is not shown yet. indicatif draws nothing where standard error is no
+    /// Shows the bar, if it is not shown yet. indicatif draws nothing if standard error is no
     /// terminal.
     fn show_on(&self, target: impl FnOnce() -> ProgressDrawTarget) {
         self.shown.call_once(|| {
@@ -88,12 +88,12 @@ impl Progress {
         });
     }
 
-    /// Removes the bar: nothing more will be done.
+    /// Removes the bar: no more work will be done.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Adds what is read.
+    /// Adds the bytes that are read.
     pub(crate) fn reads<R: Read>(&self, from: R) -> impl Read {
         Counted {
             from,
@@ -127,7 +127,7 @@ mod tests {
     use indicatif::{InMemoryTerm, ProgressDrawTarget};
     use std::io::Read;
 
-    /// What a terminal of 80 columns shows.
+    /// Returns the text on a terminal of 80 columns.
     fn shown(progress: &Progress) -> String {
         let terminal = InMemoryTerm::new(3, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));

@@ -5,7 +5,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Another `stream` of the same seed is another sequence: the world's is not the audio's.
+    /// Makes a sequence. Each `stream` of a seed is another one: the world's is not the audio's.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut random = Self(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         random.next();
@@ -20,24 +20,24 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// From `least` to below `most`, exact to the last bit on every machine.
+    /// Returns a number from `least` to below `most`, exact to the last bit on every machine.
     pub(crate) fn between(&mut self, least: f32, most: f32) -> f32 {
         let fraction = (self.next() >> 40) as f32 / (1_u32 << 24) as f32;
         least + (most - least) * fraction
     }
 
-    /// A number below `n`, which is not zero.
+    /// Returns a number below `n`, which is not zero.
     pub(crate) fn below(&mut self, n: u32) -> u32 {
         ((u64::from(n) * (self.next() >> 32)) >> 32) as u32
     }
 
-    /// From zero to below one.
+    /// Returns a number from zero to below one.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Normally distributed, nearly: the sum of twelve from zero to one, less six. Mean zero,
-    /// deviation one, and the same bits on every machine.
+    /// Returns a nearly normally distributed number: the sum of twelve from zero to one, less six.
+    /// Mean zero, deviation one, and the same bits on every machine.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }

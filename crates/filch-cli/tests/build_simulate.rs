@@ -9,7 +9,7 @@ use std::path::Path;
 use common::Scratch;
 use program::{assert_fits, failure, figure, filch, filch_unread, help, stderr, stdout};
 
-/// The report of a quick simulation, without how long it took.
+/// Returns the report of a quick simulation, without its real times.
 #[track_caller]
 fn simulate(scratch: &Scratch, further: &[&str]) -> String {
     let arguments = [&["build", "simulate", "--quick"], further].concat();
@@ -22,7 +22,7 @@ fn simulate(scratch: &Scratch, further: &[&str]) -> String {
     report[..speed].to_owned()
 }
 
-/// The first number in the line of a policy, in the first table.
+/// Returns the first number in the line of a policy, in the first table.
 fn makespan(report: &str, policy: &str) -> f64 {
     let line = report.lines().find_map(|line| line.strip_prefix(policy));
     let number = line.and_then(|line| line.split_whitespace().next());

@@ -22,8 +22,8 @@ fn draw(scratch: &Scratch, file: &str, further: &[&str]) -> Output {
     output
 }
 
-/// The rows of the table: a worker's index or `all`, its tiles, stolen jobs, milliseconds, and so
-/// on.
+/// Returns the rows of the table: a worker's index or `all`, its tiles, stolen jobs, milliseconds,
+/// and so on.
 fn rows(output: &Output) -> Vec<Vec<String>> {
     let report = stdout(output);
     let table = report
@@ -33,7 +33,7 @@ fn rows(output: &Output) -> Vec<Vec<String>> {
     table.skip(1).map(row).collect()
 }
 
-/// The sum of a column of all workers, which must be what the last row says.
+/// Returns the sum of a column of all workers, which must equal that of the last row.
 #[track_caller]
 fn sum(rows: &[Vec<String>], column: usize) -> u64 {
     let (all, workers) = rows.split_last().unwrap();

@@ -24,7 +24,7 @@ fn simulate(scratch: &Scratch, further: &[&str]) -> Output {
     output
 }
 
-/// The rows of the table: a worker, its scheduler, its tasks, how often it gave way.
+/// Returns the rows of the table: a worker, its scheduler, its tasks, the times it gave way.
 fn rows(output: &Output) -> Vec<Vec<String>> {
     let report = stdout(output);
     let table = report

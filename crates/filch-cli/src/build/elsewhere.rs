@@ -6,10 +6,10 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
-/// The program.
+/// The name of the program.
 const NAME: &str = "filch-build";
 
-/// It could not be started.
+/// The reason why it could not be started.
 #[derive(Debug)]
 pub(crate) struct NotStarted(io::Error);
 
@@ -25,8 +25,8 @@ impl fmt::Display for NotStarted {
 
 impl std::error::Error for NotStarted {}
 
-/// Runs the program with these arguments: the one beside this program, or else the one in `PATH`.
-/// Signals of a terminal reach both; on Unix this program becomes that one.
+/// Runs the program with these arguments: the one beside this program, or else the one in `PATH`. A
+/// terminal's signals reach both; on Unix the other program replaces this one.
 ///
 /// # Errors
 /// If it cannot be started.

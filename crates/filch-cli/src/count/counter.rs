@@ -1,11 +1,11 @@
-//! The process that counts: tallies the chunks that the readers send it.
+//! The process that counts: tallies the chunks that the readers send.
 
 use filch::scheduler::{Context, Event, Events, InitError, Pid, Process, StepOutput};
 
 use super::protocol::{JobError, Message, WordCount, expect_method};
 use super::words::Tally;
 
-/// Counts words until every reader has said that there are no more.
+/// Counts words until every reader has reported its end.
 pub(crate) struct Counter {
     readers_left: usize,
     merger: Pid,

@@ -1,4 +1,4 @@
-//! Why there is no result.
+//! The reasons why there is no result.
 
 use std::error::Error;
 use std::fmt;
@@ -8,14 +8,14 @@ use filch::scheduler::{BuildError, JoinError, ShutdownReport, StartError};
 
 use super::protocol::WordCount;
 
-/// Why nothing was counted.
+/// The reason why nothing was counted.
 #[derive(Debug)]
 pub(crate) enum CountError {
     /// The system refused the threads that read.
     IoThreads(io::Error),
     /// The scheduler refused to start.
     Build(BuildError),
-    /// A process failed or could not be submitted: its message.
+    /// A process failed or could not be submitted, with this message.
     Failed(String),
     /// The scheduler was shut down before the job was done.
     Cancelled,
@@ -24,7 +24,7 @@ pub(crate) enum CountError {
 }
 
 impl CountError {
-    /// Whether other arguments would help.
+    /// Returns whether other arguments would help.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The process that merges what the others have found, and ends with it.
+//! The process that merges the others' results, and ends with the total.
 
 use filch::scheduler::{Context, Event, Events, InitError, Process, StepOutput};
 

@@ -54,19 +54,19 @@ pub(crate) use source::Source;
 
 use crate::progress::Progress;
 
-/// How the job is run.
+/// The settings of the job.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Workers of the scheduler; `None`: as many as the system has cores.
     pub(crate) workers: Option<usize>,
-    /// What one `ReadFile` reads.
+    /// The limits of a `ReadFile`.
     pub(crate) limits: Limits,
     /// Blocks that one reader may have under way, from the yield of the command to the end of the
     /// counting.
     pub(crate) window: usize,
     /// Threads that read.
     pub(crate) io_threads: usize,
-    /// Whether it shows how far it is, if it takes long.
+    /// Set if it shows its progress when it takes long.
     pub(crate) progress: bool,
 }
 
@@ -85,10 +85,10 @@ impl Default for Settings {
     }
 }
 
-/// How long processes get to end after they were asked to.
+/// The time that processes get to end after they were asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Counts the words of all that is named, and of all files under the folders that are.
+/// Counts the words of all named files, and of all files under the named folders.
 pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, CountError> {
     let began = Instant::now();
     let mut found = walk::walk(roots);
@@ -135,7 +135,7 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
     })
 }
 
-/// How many bytes are read, if all say how many they have.
+/// Returns the bytes to read, if all sources have a known size.
 fn all_bytes(entries: &[Entry], block: usize) -> Option<u64> {
     let bytes = |entry: &Entry| Some(bytes_to_read(entry.size?, block));
     entries.iter().map(bytes).sum()

@@ -1,4 +1,4 @@
-//! Sources that are open, and how far they are read.
+//! Open sources, with their positions.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use super::source::{Entry, Source};
 use super::text::{Decoder, NotText};
 use crate::progress::Progress;
 
-/// What is read on from.
+/// The source of the next blocks.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Input(Stdin),
@@ -26,15 +26,15 @@ impl Read for Opened {
     }
 }
 
-/// What is read at a time.
+/// The bytes of one read.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
-    /// What to read on from; `None` at its end.
+    /// The source of the next block; `None` at the end.
     pub(crate) rest: Option<Opened>,
 }
 
-/// Why a source is not counted.
+/// The reason why a source is not counted.
 #[derive(Debug)]
 pub(crate) enum ReadError {
     /// It cannot be read.
@@ -43,7 +43,7 @@ pub(crate) enum ReadError {
     NotAFile,
     /// It is not text.
     NotText(NotText),
-    /// It goes on and on, or says that more may come.
+    /// It has no end, or may get more bytes.
     Endless,
 }
 
@@ -70,17 +70,16 @@ impl From<NotText> for ReadError {
     }
 }
 
-/// How much is read.
+/// The limits of reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Bytes at a time; not zero.
     pub(crate) block: usize,
-    /// By how many bytes a file may be longer than it says. One that is still longer is taken for
-    /// one without an end.
+    /// The bytes by which a file may exceed its stated size. A longer one counts as endless.
     pub(crate) growth: u64,
 }
 
-/// How many bytes are read of a file of that size: those after the first block twice.
+/// Returns the bytes to read of a file of that size: those after the first block twice.
 pub(crate) fn bytes_to_read(size: u64, block: usize) -> u64 {
     size + size.saturating_sub(block as u64)
 }
@@ -89,7 +88,7 @@ pub(crate) fn bytes_to_read(size: u64, block: usize) -> u64 {
 pub(crate) struct Reading<'progress> {
     limits: Limits,
     progress: &'progress Progress,
-    /// How many bytes it has read.
+    /// The number of bytes that it has read.
     pub(crate) bytes: u64,
 }
 
@@ -114,18 +113,18 @@ impl<'progress> Reading<'progress> {
         self.next(opened)
     }
 
-    /// Reads on.
+    /// Reads the next block.
     pub(crate) fn next(&mut self, mut opened: Opened) -> Result<Block, ReadError> {
         let bytes = self.fill(&mut opened)?;
         let rest = (bytes.len() == self.limits.block).then_some(opened);
         Ok(Block { bytes, rest })
     }
 
-    /// The first block of a regular file.
+    /// Reads the first block of a regular file.
     ///
-    /// A file of several blocks is read twice, the first time here, to see that it is text to its
-    /// end: a file that is skipped must not be counted in part, and no file is held in memory
-    /// whole. What is appended to it later is not counted.
+    /// It reads a file of several blocks twice, the first time here, to see that it is text to its
+    /// end: a skipped file must not be counted in part, and no file is held in memory whole. Bytes
+    /// appended later are not counted.
     fn first_of(&mut self, path: &Path) -> Result<Block, ReadError> {
         let mut file = open(path)?;
         let size = file.metadata()?.len();
@@ -140,8 +139,8 @@ impl<'progress> Reading<'progress> {
         Ok(Block { bytes, rest })
     }
 
-    /// Where the file ends, if it is text to there. It says that it has `size` bytes, but may be
-    /// shorter, or longer, as those of /proc are.
+    /// Returns the end of the file, if it is text to there. Its stated `size` may be wrong, as that
+    /// of files in /proc is.
     fn check_text(&mut self, first: &[u8], file: &mut File, size: u64) -> Result<u64, ReadError> {
         let mut decoder = Decoder::default();
         let mut bytes = first.to_vec();
@@ -175,8 +174,8 @@ impl<'progress> Reading<'progress> {
 
 /// Opens a regular file.
 ///
-/// On Unix this waits for nothing, and neither does reading from it: not for the writer of a pipe
-/// that has taken the file's place, nor for what /proc/kmsg may say later.
+/// On Unix neither this nor reading from the file waits: not for the writer of a pipe that has
+/// replaced the file, nor for later lines of /proc/kmsg.
 fn open(path: &Path) -> Result<File, ReadError> {
     let mut options = OpenOptions::new();
     options.read(true);

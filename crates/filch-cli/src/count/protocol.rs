@@ -1,4 +1,4 @@
-//! What the processes say to each other, to the disk, and at their end.
+//! The messages of the processes, their commands to the disk, and their results.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use super::words::Tally;
 pub(crate) enum WordCount {}
 
 impl Protocol for WordCount {
-    /// Each process is made with what it needs.
+    /// None: each process is made with its data.
     type Input = ();
     type Message = Message;
     type Command = ReadFile;
     type Reply = Block;
-    /// The merger's totals. The other processes have sent theirs as messages and end with nothing;
-    /// so does every process that was cancelled.
+    /// The merger's totals. The other processes send theirs as messages and end with nothing; so
+    /// does every cancelled process.
     type Output = Option<Totals>;
     type Error = JobError;
 }
 
-/// From process to process.
+/// A message between processes.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Reader to counter: text to count, cut between words.
@@ -38,16 +38,16 @@ pub(crate) enum Message {
     FilesRead(FilesRead),
 }
 
-/// From reader to disk. The command's tag tells the reader which of its files it is about.
+/// A command of a reader to the disk. Its tag tells the reader the file.
 #[derive(Debug)]
 pub(crate) enum ReadFile {
     /// Open the source and read its first block. Fails if it is a file that is not text to its end.
     First(Entry),
-    /// Read on.
+    /// Read the next block.
     Next(Opened),
 }
 
-/// What one reader has read.
+/// The result of one reader.
 #[derive(Debug, Default)]
 pub(crate) struct FilesRead {
     pub(crate) files: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Totals {
     pub(crate) tally: Tally,
 }
 
-/// How a command or a process fails.
+/// The error of a command or a process.
 #[derive(Debug)]
 pub(crate) enum JobError {
     /// A source cannot be read, or not be counted.

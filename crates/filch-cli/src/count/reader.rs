@@ -20,7 +20,7 @@ pub(crate) struct Reader {
     files: std::vec::IntoIter<Entry>,
     /// Open files, by tag.
     open: HashMap<u64, OpenFile>,
-    /// Open files of which no block is being read, by tag.
+    /// Open files without a read under way, by tag.
     resting: VecDeque<(u64, Opened)>,
     next_tag: u64,
     counters: Vec<Pid>,
@@ -40,8 +40,8 @@ struct OpenFile {
 }
 
 impl Reader {
-    /// Reader `number` begins with the counter of that number, so that readers begin with different
-    /// ones.
+    /// Makes a reader that begins with the counter of its number, so that readers begin with
+    /// different ones.
     pub(crate) fn new(
         files: Vec<Entry>,
         counters: Vec<Pid>,
@@ -125,7 +125,7 @@ impl Reader {
         send(context, counter, Message::Chunk { text, from })
     }
 
-    /// Yields reads until the window is full: files that are open go first, so that few are.
+    /// Yields reads until the window is full: open files go first, so that few are open.
     fn fill_window(&mut self, out: &mut StepOutput<WordCount>) {
         while self.under_way < self.window {
             let (tag, command) = if let Some((tag, rest)) = self.resting.pop_front() {
@@ -162,7 +162,7 @@ impl OpenFile {
         }
     }
 
-    /// The block's text, as far as its words are whole, and what to read on from.
+    /// Returns the block's text, up to the last whole word, and the source of the next block.
     fn take(&mut self, block: Block) -> Result<(String, Option<Opened>), NotText> {
         let mut text = self.splitter.push(block.bytes)?;
         if block.rest.is_none() {

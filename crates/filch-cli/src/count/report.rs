@@ -13,7 +13,7 @@ use super::source::{Skip, Source};
 use super::words::Tally;
 use crate::columns::Columns;
 
-/// What was counted, and what the scheduler did for it.
+/// The counts, and the scheduler's statistics.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) roots: Vec<Source>,
@@ -26,22 +26,22 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// What the user has named, and is not counted: not at all, or not to its end.
+    /// Lists the named sources that are not counted, or not to their end.
     pub(crate) fn failures(&self) -> impl Iterator<Item = &Skip> {
         self.skipped.iter().filter(|skip| skip.source.is_named())
     }
 
-    /// The files in folders that are not counted, or not to their end.
+    /// Lists the files in folders that are not counted, or not to their end.
     pub(crate) fn passed_by(&self) -> impl Iterator<Item = &Skip> {
         self.skipped.iter().filter(|skip| !skip.source.is_named())
     }
 
-    /// Whether nothing of all that the user has named could be counted.
+    /// Returns whether no named source could be counted.
     pub(crate) fn is_void(&self) -> bool {
         self.bytes == 0 && self.failures().count() == self.roots.len()
     }
 
-    /// The result with the `top` most frequent words, as a table of so many columns.
+    /// Returns the result as a table of that width, with the `top` most frequent words.
     pub(crate) fn table(&self, top: usize, width: usize) -> Table<'_> {
         Table {
             report: self,
@@ -50,7 +50,7 @@ impl Report {
         }
     }
 
-    /// The statistics of the run, as tables of so many columns.
+    /// Returns the statistics of the run, as tables of at most that many columns.
     pub(crate) fn statistics(&self, width: usize) -> String {
         let Self { stats, elapsed, .. } = self;
         let total = stats.total();
@@ -69,7 +69,7 @@ impl Report {
         )
     }
 
-    /// The result, with the statistics if they are wanted, as one line of JSON.
+    /// Returns the result, with the statistics if wanted, as one line of JSON.
     pub(crate) fn json(&self, top: usize, statistics: bool) -> String {
         let top = self.tally.top(top).into_iter();
         let skipped = self.skipped.iter().map(|skip| Skipped {
@@ -107,7 +107,7 @@ impl Report {
     }
 }
 
-/// What a worker has done: first its processes, then its processor.
+/// Returns the counts of a worker: first its processes, then its processor.
 fn figures(worker: &WorkerStats) -> [(&'static str, u64); 12] {
     let processor = &worker.processor;
     [

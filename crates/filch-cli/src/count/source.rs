@@ -1,28 +1,28 @@
-//! What is counted: standard input, files and pipes.
+//! The sources of text: standard input, files and pipes.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where text comes from.
+/// A source of text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Standard input.
     Input,
-    /// What the user has named.
+    /// A path that the user has named.
     Named(PathBuf),
     /// A file in a folder that the user has named.
     Found(PathBuf),
 }
 
 impl Source {
-    /// Whether the user has named it: if it cannot be counted, that is an error.
+    /// Returns whether the user has named it: if it cannot be counted, that is an error.
     pub(crate) fn is_named(&self) -> bool {
         !matches!(self, Self::Found(_))
     }
 
-    /// How it is named on the command line.
+    /// Returns its name on the command line.
     pub(crate) fn argument(&self) -> Cow<'_, str> {
         match self {
             Self::Input => "-".into(),
@@ -32,7 +32,7 @@ impl Source {
 }
 
 impl From<OsString> for Source {
-    /// `-` is standard input.
+    /// Converts an argument; `-` is standard input.
     fn from(argument: OsString) -> Self {
         if argument == "-" {
             Self::Input
@@ -51,15 +51,15 @@ impl fmt::Display for Source {
     }
 }
 
-/// A source, and how much is in it.
+/// A source, and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) source: Source,
-    /// What a regular file says; files of /proc say 0. `None`: it is read as it comes.
+    /// The stated size of a regular file; 0 for files of /proc. `None`: it is read as it comes.
     pub(crate) size: Option<u64>,
 }
 
-/// A source of which all, or some, is not counted.
+/// A source that is not counted, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Skip {
     pub(crate) source: Source,

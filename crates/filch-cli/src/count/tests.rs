@@ -30,7 +30,7 @@ struct Expected {
     skipped: Vec<Source>,
 }
 
-/// The file or folder, as if the user had named it.
+/// Returns the file or folder, as if the user had named it.
 fn named(path: &Path) -> [Source; 1] {
     [Source::Named(path.to_owned())]
 }
@@ -144,8 +144,8 @@ fn nothing_is_counted_of_a_file_whose_last_byte_is_wrong() {
     assert_eq!(report.skipped[0].reason, "not UTF-8 text (at byte 5000)");
 }
 
-/// File contents: text with characters of all lengths, without a last newline more often than not,
-/// and rubbish.
+/// Generates file contents: text with characters of all lengths, mostly without a last newline, and
+/// rubbish.
 fn contents() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         1 => Just(Vec::new()),
@@ -192,7 +192,7 @@ fn files_that_vanish_after_the_walk_are_skipped_by_the_job_itself() {
     assert_eq!(totals.skipped[0].source, files[1].source);
 }
 
-/// A file as the walk finds it.
+/// Makes the entry of a file in a folder.
 fn entry(path: &Path) -> Entry {
     Entry {
         source: Source::Found(path.to_owned()),
@@ -203,7 +203,7 @@ fn entry(path: &Path) -> Entry {
 /// A counter or reader that fails must not leave the main thread waiting for the merger.
 #[test]
 fn a_process_that_fails_ends_the_job_with_an_error() {
-    /// Stands where a counter should, and panics at its first chunk.
+    /// Takes the place of a counter, and panics at its first chunk.
     struct Broken(Pid);
     impl Process<WordCount> for Broken {
         fn init(
@@ -244,7 +244,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
     });
 }
 
-/// A scheduler as `run` makes one.
+/// Makes a scheduler like `run`, and calls `job` with it.
 fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R {
     let settings = settings(2, 16, 2);
     let progress = Arc::new(Progress::hidden());

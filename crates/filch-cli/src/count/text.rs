@@ -1,16 +1,15 @@
-//! From blocks of bytes to text: characters and words that the end of a block cuts in two are
-//! joined again.
+//! From blocks of bytes to text: joins characters and words that the end of a block cuts in two.
 
 use std::fmt;
 use std::mem;
 
 use super::words::is_word_char;
 
-/// The bytes are not UTF-8, or a NUL is among them: that is no text, but a table, say, or the page
-/// map of a process, which goes on for 256 GiB.
+/// The bytes are not UTF-8, or a NUL is among them: a database, for example, or the page map of a
+/// process, which goes on for 256 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotText {
-    /// Where the first wrong character begins.
+    /// The place of the first wrong character.
     offset: u64,
 }
 
@@ -29,7 +28,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// The characters that this block completes.
+    /// Returns the characters that this block completes.
     pub(crate) fn decode(&mut self, block: Vec<u8>) -> Result<String, NotText> {
         let mut bytes = block;
         if !self.tail.is_empty() {
@@ -56,7 +55,7 @@ impl Decoder {
         Ok(text)
     }
 
-    /// There are no more blocks.
+    /// Checks that no character is cut off at the end.
     pub(crate) fn finish(&mut self) -> Result<(), NotText> {
         if self.tail.is_empty() {
             Ok(())
@@ -78,8 +77,7 @@ fn first_nul(bytes: &[u8]) -> Option<usize> {
     bytes.contains(&0).then(|| bytes.iter().position(is_nul))?
 }
 
-/// Cuts a file's text between words. It keeps only the last word that it was given, however long
-/// that is.
+/// Cuts a file's text between words. It keeps only the last word, however long that is.
 #[derive(Debug, Default)]
 pub(crate) struct Splitter {
     decoder: Decoder,
@@ -88,7 +86,7 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// The text up to the last word that is certainly complete; it may be empty.
+    /// Returns the text up to the last word that is certainly complete; it may be empty.
     pub(crate) fn push(&mut self, block: Vec<u8>) -> Result<String, NotText> {
         let mut text = self.decoder.decode(block)?;
         // Only the new text is searched: a file that is one long word costs linear time, not
@@ -105,7 +103,7 @@ impl Splitter {
         Ok(text)
     }
 
-    /// The rest, when there are no more blocks.
+    /// Returns the rest, after the last block.
     pub(crate) fn finish(&mut self) -> Result<String, NotText> {
         self.decoder.finish()?;
         Ok(mem::take(&mut self.word))

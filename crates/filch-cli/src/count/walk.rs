@@ -8,15 +8,15 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::source::{Entry, Skip, Source};
 
-/// What is to be counted, and what cannot be.
+/// The files to count, and those that cannot be counted.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) entries: Vec<Entry>,
     pub(crate) skipped: Vec<Skip>,
 }
 
-/// Looks for files, in the order of the roots and of their names. What the user has named is taken
-/// as it is; hidden folders, caches and links under it are passed by.
+/// Looks for files, in the order of the roots and of their names. Takes named paths as they are;
+/// skips hidden folders, caches and links under them.
 pub(crate) fn walk(roots: &[Source]) -> Found {
     let mut found = Found::default();
     for root in roots {
@@ -35,7 +35,7 @@ pub(crate) fn walk(roots: &[Source]) -> Found {
 }
 
 impl Found {
-    /// After the first time, it is at its end.
+    /// Adds standard input; after the first time, it is at its end.
     fn add_input(&mut self) {
         let input = Entry {
             source: Source::Input,
@@ -119,8 +119,8 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-/// Whether the folder is marked as the Cache Directory Tagging Specification says: by a file that
-/// begins with the signature.
+/// Returns whether the folder is marked as the Cache Directory Tagging Specification says: by a
+/// file that begins with the signature.
 fn is_cache(folder: &Path) -> bool {
     const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
     let tag = folder.join("CACHEDIR.TAG");

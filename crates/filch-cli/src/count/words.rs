@@ -1,22 +1,22 @@
-//! What a word is, and how often each occurs.
+//! Words, and the count of each.
 //!
 //! A word is a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and underscores,
 //! in lower case.
 
 use std::collections::HashMap;
 
-/// Whether the character is part of a word.
+/// Returns whether the character is part of a word.
 pub(crate) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words of a text, as they are written.
+/// Returns the words of a text, as written.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c| !is_word_char(c))
         .filter(|word| !word.is_empty())
 }
 
-/// How often each word occurs.
+/// The count of each word.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     counts: HashMap<String, u64>,
@@ -49,18 +49,18 @@ impl Tally {
         }
     }
 
-    /// The number of words.
+    /// Returns the number of words.
     pub(crate) fn words(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// The number of different words.
+    /// Returns the number of different words.
     pub(crate) fn distinct(&self) -> usize {
         self.counts.len()
     }
 
-    /// The `n` most frequent words, the most frequent first; equally frequent ones in the order of
-    /// their characters.
+    /// Returns the `n` most frequent words, the most frequent first; equally frequent ones in the
+    /// order of their characters.
     pub(crate) fn top(&self, n: usize) -> Vec<(&str, u64)> {
         let mut words: Vec<_> = self
             .counts

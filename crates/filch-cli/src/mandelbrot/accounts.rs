@@ -1,4 +1,4 @@
-//! What each worker does for a picture.
+//! The work of each worker for a picture.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Accounts(Box<[Account]>);
 
-/// Only its worker writes to it, and to no line of another one's.
+/// The account of one worker, which alone writes to it, on cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Account {
@@ -16,7 +16,7 @@ struct Account {
     busy_nanoseconds: AtomicU64,
 }
 
-/// What one worker has done.
+/// The work of one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     /// Tiles that it drew.
@@ -32,7 +32,7 @@ impl Accounts {
         Self((0..workers).map(|_| Account::default()).collect())
     }
 
-    /// The worker drew a tile in that time.
+    /// Adds a tile of the worker, which took that time.
     pub(super) fn add_tile(&self, worker: usize, time: Duration) {
         let account = &self.0[worker];
         // ORDERING: Relaxed, here and in `add_stolen`: sums that are read when the picture is done,
@@ -44,13 +44,13 @@ impl Accounts {
             .fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// The worker runs a job of another's.
+    /// Counts a job of another worker.
     pub(super) fn add_stolen(&self, worker: usize) {
         // ORDERING: Relaxed: see `add_tile`.
         self.0[worker].stolen.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What came of it, by the workers' index.
+    /// Returns the totals, by the workers' index.
     pub(super) fn shares(self) -> Vec<Share> {
         let share = |account: Account| Share {
             tiles: account.tiles.into_inner(),

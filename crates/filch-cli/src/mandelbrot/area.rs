@@ -1,4 +1,4 @@
-//! Rectangles of the picture, and how they are cut.
+//! Rectangles of the picture, and their halves.
 
 use super::size::Size;
 
@@ -12,11 +12,11 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// An area of so many pixels or fewer is a tile, which is not cut. A tile takes between twenty
-    /// microseconds and a millisecond.
+    /// The most pixels of a tile, which is not cut. A tile takes between twenty microseconds and a
+    /// millisecond.
     pub(super) const TILE: usize = 256;
 
-    /// The whole picture.
+    /// Returns the whole picture.
     pub(super) fn whole(size: Size) -> Self {
         Self {
             left: 0,
@@ -30,7 +30,7 @@ impl Area {
         self.width as usize * self.height as usize
     }
 
-    /// Its halves, cut across the longer side; `None` for a tile.
+    /// Returns its halves, cut across the longer side; `None` for a tile.
     pub(super) fn halves(self) -> Option<(Self, Self)> {
         if self.pixels() <= Self::TILE {
             return None;
@@ -48,7 +48,7 @@ impl Area {
         Some((first, second))
     }
 
-    /// The column and the row of each pixel, row by row.
+    /// Returns the column and the row of each pixel, row by row.
     pub(super) fn positions(self) -> impl Iterator<Item = (u32, u32)> {
         let columns = self.left..self.left + self.width;
         (self.top..self.top + self.height).flat_map(move |y| columns.clone().map(move |x| (x, y)))

@@ -6,7 +6,7 @@ use super::area::Area;
 use super::colour::Colour;
 use super::size::Size;
 
-/// What is known of a point of the picture.
+/// The data of a point of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pixel {
     pub(super) colour: Colour,
@@ -14,9 +14,9 @@ pub(super) struct Pixel {
     pub(super) worker: u16,
 }
 
-/// All pixels. Those of an [`Area`] that the recursion meets lie side by side: first those of its
-/// first half, then those of its second half; those of a tile row by row. So a slice is divided as
-/// the picture is, and two branches have what they write to themselves.
+/// All pixels. Those of an [`Area`] in the recursion are neighbours: first those of its first half,
+/// then those of its second half; those of a tile row by row. So a slice is divided like the
+/// picture, and each of two branches has its own part of it.
 #[derive(Debug)]
 pub(super) struct Canvas {
     size: Size,
@@ -24,11 +24,11 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// A picture that nobody has drawn on. All its memory has been written to, so that no drawing
-    /// is slower for being the first.
+    /// Makes an empty picture. All its memory has been written to, so that no drawing is slower for
+    /// being the first.
     ///
     /// # Errors
-    /// If there is not that much memory.
+    /// If there is not enough memory.
     pub(super) fn new(size: Size) -> Result<Self, TryReserveError> {
         let blank = Pixel {
             colour: Colour([255; 3]),
@@ -48,7 +48,7 @@ impl Canvas {
         &mut self.pixels
     }
 
-    /// How many pixels have another colour in the other picture, which is as large.
+    /// Returns the number of pixels whose colour differs in the other picture, of equal size.
     pub(super) fn differences(&self, other: &Self) -> usize {
         let pairs = self.pixels.iter().zip(&other.pixels);
         pairs
@@ -56,10 +56,10 @@ impl Canvas {
             .count()
     }
 
-    /// The picture row by row, three bytes a pixel, as `paint` says.
+    /// Returns the picture row by row, three bytes a pixel, by `paint`.
     ///
     /// # Errors
-    /// If there is not that much memory.
+    /// If there is not enough memory.
     pub(super) fn rows(&self, paint: impl Fn(Pixel) -> Colour) -> Result<Vec<u8>, TryReserveError> {
         let bytes = 3 * self.size.pixels();
         let mut rows = Vec::new();

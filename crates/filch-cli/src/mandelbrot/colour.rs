@@ -1,4 +1,4 @@
-//! What the picture is painted with.
+//! The colours of the picture.
 
 use std::fmt;
 
@@ -15,15 +15,15 @@ const PALETTE: [Colour; 5] = [
     Colour([80, 20, 0]),
 ];
 
-/// The points that stay.
+/// The colour of points that stay.
 const SET: Colour = Colour([0, 0, 0]);
 
-/// How much of a tinted colour is the worker's, of one.
+/// The worker's share of a tinted colour, of one.
 const TINT: f64 = 0.5;
 
 impl Colour {
-    /// By the steps until the escape: the palette begins at two, and goes on by one colour for
-    /// twice as many.
+    /// Returns the colour by the steps until the escape: the palette begins at two, and each
+    /// doubling takes the next colour.
     pub(super) fn of(steps: Option<f64>) -> Self {
         let Some(steps) = steps else { return SET };
         let place = (steps / 2.0).max(1.0).log2();
@@ -32,7 +32,7 @@ impl Colour {
         PALETTE[from].mix(PALETTE[to], place.fract())
     }
 
-    /// The colour of one of so many workers: they divide the colour circle, and the first is red.
+    /// Returns the colour of one of `workers`: they divide the colour circle, and the first is red.
     pub(super) fn of_worker(worker: usize, workers: usize) -> Self {
         let place = worker as f64 / workers as f64;
         // A channel is full for a third of the circle, and fades to nothing for a sixth on each
@@ -45,12 +45,12 @@ impl Colour {
         Self([channel(0.0), channel(1.0 / 3.0), channel(2.0 / 3.0)])
     }
 
-    /// This colour, tinted with that of a worker.
+    /// Returns this colour, tinted with that of a worker.
     pub(super) fn tinted(self, worker: Self) -> Self {
         self.mix(worker, TINT)
     }
 
-    /// A part of `other`, and this one for the rest.
+    /// Mixes a part of `other` with this colour.
     fn mix(self, other: Self, part: f64) -> Self {
         let mixed = |channel: usize| {
             let (from, to) = (f64::from(self.0[channel]), f64::from(other.0[channel]));

@@ -1,4 +1,4 @@
-//! The recursion: an area is drawn by drawing its halves, both at once if somebody has time.
+//! The recursion: it draws the halves of an area, both at once if another worker is idle.
 
 use std::time::Instant;
 
@@ -10,16 +10,16 @@ use super::canvas::Pixel;
 use super::colour::Colour;
 use super::plane::Plane;
 
-/// What runs the two branches of the recursion.
+/// Runs the two branches of the recursion.
 pub(super) trait Forks {
-    /// Runs both, and returns when both have ended. Each is given who runs it.
+    /// Runs both, and returns when both have ended. Each gets its own runner.
     fn fork(&self, a: impl FnOnce(&Self), b: impl FnOnce(&Self) + Send);
 
-    /// Its number: that of the worker.
+    /// Returns the worker's number.
     fn index(&self) -> usize;
 }
 
-/// Perhaps at the same time, by two workers.
+/// Runs them perhaps at the same time, by two workers.
 impl Forks for Worker {
     #[inline]
     fn fork(&self, a: impl FnOnce(&Self), b: impl FnOnce(&Self) + Send) {
@@ -32,7 +32,7 @@ impl Forks for Worker {
     }
 }
 
-/// One after the other, by the calling thread: fork/join left out.
+/// Runs them one after the other, by the calling thread: fork/join left out.
 #[derive(Debug)]
 pub(super) struct Alone;
 
@@ -49,7 +49,7 @@ impl Forks for Alone {
     }
 }
 
-/// What all branches know.
+/// The data of all branches.
 #[derive(Debug)]
 pub(super) struct Drawing {
     pub(super) plane: Plane,
@@ -57,7 +57,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// Draws the area, whose pixels these are.
+    /// Draws the area with these pixels.
     pub(super) fn draw<F: Forks>(&self, forks: &F, area: Area, pixels: &mut [Pixel]) {
         let Some((first, second)) = area.halves() else {
             return self.draw_tile(forks.index(), area, pixels);

@@ -1,4 +1,4 @@
-//! Why there is no picture.
+//! The reasons why there is no picture.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use filch::fork_join::StartError;
 
 use super::size::Size;
 
-/// Why no picture was drawn, or written.
+/// The reason why no picture was drawn, or written.
 #[derive(Debug)]
 pub(crate) enum MandelbrotError {
     /// The pool refused to start.
@@ -18,12 +18,12 @@ pub(crate) enum MandelbrotError {
     NoMemory(Size),
     /// The file cannot be made, or cannot be written to.
     File(PathBuf, io::Error),
-    /// So many pixels differ between the picture that all workers drew and that of one thread.
+    /// That many pixels differ between the picture of all workers and that of one thread.
     Wrong(usize),
 }
 
 impl MandelbrotError {
-    /// Whether other arguments would help.
+    /// Returns whether other arguments would help.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,

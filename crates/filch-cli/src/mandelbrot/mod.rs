@@ -37,24 +37,24 @@ use plane::Plane;
 pub(crate) use report::Report;
 pub(crate) use size::Size;
 
-/// What is drawn, and by whom.
+/// The settings of a picture.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Where the picture goes.
+    /// The file of the picture.
     pub(crate) file: PathBuf,
     pub(crate) size: Size,
     /// Threads of the pool; `None`: as many as the system has cores.
     pub(crate) threads: Option<usize>,
-    /// Whether each tile is tinted by the worker that drew it.
+    /// Set if each tile is tinted by the worker that drew it.
     pub(crate) who: bool,
 }
 
-/// How often each form draws the picture: the machine does other things, too, and the fastest round
-/// has the least of them.
+/// The number of drawings in each form: the machine has other work, too, and least in the fastest
+/// round.
 const ROUNDS: usize = 3;
 
-/// Draws the picture in both forms, and compares. Writes the picture that the report is about: the
-/// workers' fastest.
+/// Draws the picture in both forms, and compares. Writes the picture of the report: the workers'
+/// fastest.
 pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
     let size = settings.size;
     let no_memory = |_: TryReserveError| MandelbrotError::NoMemory(size);
@@ -108,15 +108,15 @@ fn compare(
     Ok((alone, together))
 }
 
-/// What it took to draw a picture.
+/// The time and the work of a drawing.
 struct Drawn {
     time: Duration,
-    /// By the workers' index.
+    /// Indexed by worker.
     shares: Vec<Share>,
 }
 
 impl Drawn {
-    /// What any drawing is faster than.
+    /// Makes one that is slower than any drawing.
     fn never() -> Self {
         Self {
             time: Duration::MAX,
@@ -125,14 +125,14 @@ impl Drawn {
     }
 }
 
-/// The calling thread draws the whole picture.
+/// Draws the whole picture on the calling thread.
 fn draw_alone(canvas: &mut Canvas) -> Drawn {
     draw(canvas, 1, |drawing, whole, pixels| {
         drawing.draw(&Alone, whole, pixels);
     })
 }
 
-/// The pool's workers draw the picture.
+/// Draws the picture by the pool's workers.
 fn draw_together(canvas: &mut Canvas, pool: &Pool) -> Drawn {
     draw(canvas, pool.threads(), |drawing, whole, pixels| {
         pool.install(|worker| drawing.draw(worker, whole, pixels));
@@ -156,7 +156,7 @@ fn draw(
     }
 }
 
-/// The colour of a pixel in the file: if one asks who of so many workers drew it, with their tint.
+/// Returns the colour of a pixel in the file, tinted for its worker if `who` has their number.
 fn paint(pixel: Pixel, who: Option<usize>) -> Colour {
     match who {
         Some(workers) => pixel

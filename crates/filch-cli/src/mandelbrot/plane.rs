@@ -1,24 +1,24 @@
-//! The set itself: where a pixel lies in the complex plane, and how fast its point escapes.
+//! The set itself: the place of a pixel in the complex plane, and the speed of its escape.
 
 use super::size::Size;
 
-/// After so many steps a point counts as one of the set.
+/// The steps after which a point counts as one of the set.
 const MOST_STEPS: u32 = 1_000;
 
-/// What is farther from zero than the root of this does not return. Nor does what is farther than
-/// two; but farther out, the number of steps is smoother.
+/// The square of a distance from which no point returns. None returns from a distance of two,
+/// either; but farther out, the number of steps is smoother.
 const FAR_SQUARED: f64 = 65_536.0;
 
-/// What the picture shows at least: so much around the centre.
+/// The least part of the plane that the picture shows: `SIDES` around the centre.
 const CENTRE: (f64, f64) = (-0.75, 0.0);
 const SIDES: (f64, f64) = (3.0, 2.4);
 
-/// Where the pixels of a picture lie: the whole set, in the middle, and undistorted.
+/// The places of a picture's pixels: the whole set, in the middle, and undistorted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plane {
     /// The picture's middle, in pixels: between two of them where a side is even.
     middle: (f64, f64),
-    /// From one pixel to the next.
+    /// The distance from one pixel to the next.
     step: f64,
 }
 
@@ -31,8 +31,8 @@ impl Plane {
         }
     }
 
-    /// How many steps the point of a pixel takes to escape, as a number without jumps between
-    /// neighbours; `None` if it stays.
+    /// Returns the steps that the point of a pixel takes to escape, as a number without jumps
+    /// between neighbours; `None` if it stays.
     pub(super) fn escape(&self, (x, y): (u32, u32)) -> Option<f64> {
         escape(
             CENTRE.0 + self.step * (f64::from(x) - self.middle.0),
@@ -41,7 +41,7 @@ impl Plane {
     }
 }
 
-/// The steps of `z² + c` from zero, `c` being `re + im·i`.
+/// Returns the steps of `z² + c` from zero, `c` being `re + im·i`.
 fn escape(re: f64, im: f64) -> Option<f64> {
     let (mut x, mut y) = (0.0_f64, 0.0_f64);
     for step in 0..MOST_STEPS {

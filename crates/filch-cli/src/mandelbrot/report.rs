@@ -9,23 +9,23 @@ use super::area::Area;
 use super::colour::Colour;
 use super::size::Size;
 
-/// What was drawn, and what fork/join brought.
+/// The picture, and the gain of fork/join.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(super) file: PathBuf,
     pub(super) size: Size,
-    /// Whether the workers' colours are in the picture.
+    /// Set if the workers' colours are in the picture.
     pub(super) who: bool,
     /// The time of one thread, without a pool.
     pub(super) alone: Duration,
     /// The time of all workers.
     pub(super) together: Duration,
-    /// What each worker did, by their index.
+    /// The work of each worker, by their index.
     pub(super) shares: Vec<Share>,
 }
 
 impl Report {
-    /// The part of all workers' time that went into tiles, in percent.
+    /// Returns the part of all workers' time that went into tiles, in percent.
     fn utilisation(&self) -> f64 {
         let busy: Duration = self.shares.iter().map(|share| share.busy).sum();
         self.percentage(busy) / self.shares.len() as f64
@@ -98,7 +98,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The name of the line with the time of the pool.
+/// Returns the name of the line with the time of the pool.
 fn threads(number: usize) -> String {
     match number {
         1 => "1 worker".to_owned(),

@@ -1,4 +1,4 @@
-//! How large a picture is.
+//! The size of a picture.
 
 use std::error::Error;
 use std::fmt;
@@ -12,11 +12,11 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// 8192x8192. Three such pictures, which are in memory at the same time, have about a gigabyte.
+    /// 8192x8192. Three such pictures are in memory at once, which takes about a gigabyte.
     const MOST_PIXELS: u64 = 1 << 26;
 
     /// # Errors
-    /// [`SizeError`], unless it is what the type promises.
+    /// [`SizeError`], unless the size meets the type's promise.
     pub(crate) fn new(width: u32, height: u32) -> Result<Self, SizeError> {
         match u64::from(width) * u64::from(height) {
             0 => Err(SizeError::Empty),
@@ -47,7 +47,7 @@ impl FromStr for Size {
     }
 }
 
-/// Digits and nothing else; more of them than fit are a size that is too large.
+/// Parses digits and nothing else; a number that does not fit is a size that is too large.
 fn number(digits: &str) -> Result<u32, SizeError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(SizeError::Malformed);
@@ -61,7 +61,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Why something is not the size of a picture.
+/// The reason why a text is not the size of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SizeError {
     /// It is not two numbers with an `x` between them.

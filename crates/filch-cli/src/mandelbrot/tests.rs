@@ -29,7 +29,7 @@ fn plain(canvas: &Canvas) -> Vec<u8> {
     canvas.rows(|pixel| paint(pixel, None)).unwrap()
 }
 
-/// The picture by a loop, which shares only the colour of a pixel with the recursion.
+/// Draws the picture by a loop, which shares only the colour of a pixel with the recursion.
 fn by_rows(size: Size) -> Vec<u8> {
     let plane = Plane::of(size);
     let row = |y| (0..size.width()).flat_map(move |x| Colour::of(plane.escape((x, y))).0);
@@ -46,7 +46,7 @@ fn sum(drawn: &Drawn, of: impl Fn(&Share) -> u64) -> u64 {
     drawn.shares.iter().map(of).sum()
 }
 
-/// All workers draw the picture that one thread draws, and account for each tile once.
+/// Checks that all workers draw the picture of one thread, and account for each tile once.
 #[track_caller]
 fn assert_equal_for(workers: usize, size: Size) {
     let mut expected = canvas(size);
@@ -97,7 +97,7 @@ fn one_worker_steals_nothing() {
     assert!(!share.busy.is_zero() && share.busy <= drawn.time);
 }
 
-/// Says that the second branch of each fork runs on the next of so many workers.
+/// Reports that the second branch of each fork runs on the next of `workers`.
 struct Passing {
     workers: usize,
     index: Cell<usize>,

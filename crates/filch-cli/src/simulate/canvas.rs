@@ -3,8 +3,8 @@
 use super::vector::Vector;
 use super::world::{SIZE, World};
 
-/// Red, green and blue of each pixel, row by row. Each frame is drawn over what has faded of those
-/// before it: a frame that was left out, or drawn twice, is seen in all that follow.
+/// Red, green and blue of each pixel, row by row. Each frame is drawn over the faded ones before
+/// it: a frame that was left out, or drawn twice, shows in all that follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Canvas {
     rows: Vec<u8>,
@@ -14,7 +14,7 @@ impl Canvas {
     pub(super) const WIDTH: usize = SIZE.x as usize;
     pub(super) const HEIGHT: usize = SIZE.y as usize;
 
-    /// A black one.
+    /// Makes a black one.
     pub(super) fn new() -> Self {
         Self {
             rows: vec![0; 3 * Self::WIDTH * Self::HEIGHT],
@@ -32,7 +32,7 @@ impl Canvas {
         self.square(world.attractor(), 3, [255; 3]);
     }
 
-    /// A square around a place, of that colour where none before it was brighter.
+    /// Draws a square around a place, of that colour where no earlier one was brighter.
     fn square(&mut self, around: Vector, reach: usize, colour: [u8; 3]) {
         let (x, y) = (around.x as usize, around.y as usize);
         for y in y.saturating_sub(reach)..Self::HEIGHT.min(y + reach) {
@@ -45,13 +45,13 @@ impl Canvas {
         }
     }
 
-    /// Three bytes a pixel.
+    /// Returns the pixels, three bytes each.
     pub(super) fn rows(&self) -> &[u8] {
         &self.rows
     }
 }
 
-/// By the direction: to the right is red, down is blue.
+/// Returns the colour of a direction: to the right is red, down is blue.
 fn colour(speed: Vector) -> [u8; 3] {
     let direction = speed.clamped(1.0, 1.0);
     let channel = |part: f32| (160.0 + 95.0 * part) as u8;

@@ -1,4 +1,4 @@
-//! Why there is no simulation.
+//! The reasons why there is no simulation.
 
 use std::error::Error;
 use std::fmt;
@@ -9,14 +9,14 @@ use filch_engine::{AddError, Exit, StartError};
 
 use super::window::WindowError;
 
-/// Why nothing was simulated, or written.
+/// The reason why nothing was simulated, or written.
 #[derive(Debug)]
 pub(crate) enum SimulateError {
     /// The engine refused to start a scheduler.
     Start(StartError),
     /// A scheduler refused a worker.
     Add(AddError),
-    /// A worker ended before its time: its name, and why.
+    /// A worker ended before its time: its name, and the reason.
     Ended(String, Exit),
     /// There is no window.
     Window(WindowError),
@@ -25,7 +25,7 @@ pub(crate) enum SimulateError {
 }
 
 impl SimulateError {
-    /// Whether other arguments would help.
+    /// Returns whether other arguments would help.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self, Self::Window(error) if error.is_usage())
     }

@@ -1,11 +1,11 @@
-//! How long frames took.
+//! The times of frames.
 
 use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// How long each frame took, to a thousandth of it.
+/// The time of each frame, to a thousandth of it.
 #[derive(Debug, Clone)]
 pub(super) struct FrameTimes(Histogram<u64>);
 
@@ -21,7 +21,7 @@ impl FrameTimes {
         Self(histogram)
     }
 
-    /// A frame took that long; more than an hour counts as one.
+    /// Adds the time of a frame; more than an hour counts as one.
     pub(super) fn add(&mut self, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.0.saturating_record(nanoseconds);
@@ -31,8 +31,8 @@ impl FrameTimes {
         self.0.len()
     }
 
-    /// The bars of the chart: up to how many nanoseconds, and how many frames took less and are not
-    /// in a bar before.
+    /// Returns the bars of the chart: the upper bound of each in nanoseconds, and the number of
+    /// frames below it that are in no earlier bar.
     fn bars(&self) -> Vec<(u64, u64)> {
         let mut bars = Vec::new();
         let mut counted = 0;

@@ -1,24 +1,24 @@
-//! The boids that are near one: the plane in square cells, and the boids in each.
+//! The boids near a place: the plane in square cells, and the boids in each.
 
 use std::ops::Range;
 
 use super::vector::Vector;
 
-/// Which of many places are in which cell. Near places are in neighbouring cells, so that nobody
-/// looks at all of them.
+/// The cell of each of many places. Near places are in neighbouring cells, so that nobody has to
+/// look at all of them.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     cell: f32,
     columns: usize,
     rows: usize,
-    /// Where the members of each cell begin; and where the last one's end.
+    /// The begin of each cell's members, and the end of the last one's.
     starts: Vec<u32>,
     /// The places' indices, cell by cell: row by row, ascending in each cell.
     members: Vec<u32>,
 }
 
 impl Grid {
-    /// For places between zero and `size`; places nearer than `cell` to each other are neighbours.
+    /// Makes it for places from zero to `size`. Places nearer than `cell` are neighbours.
     pub(super) fn new(size: Vector, cell: f32) -> Self {
         let columns = (size.x / cell) as usize + 1;
         let rows = (size.y / cell) as usize + 1;
@@ -56,7 +56,7 @@ impl Grid {
         }
     }
 
-    /// The indices of the places in the cell of `place` and the eight around it, row by row.
+    /// Returns the indices of the places in the cell of `place` and the eight around it.
     pub(super) fn around(&self, place: Vector) -> impl Iterator<Item = usize> {
         let (column, row) = self.position(place);
         let columns = neighbours(column, self.columns);
@@ -73,7 +73,7 @@ impl Grid {
         row * self.columns + column
     }
 
-    /// A place outside counts as one at the border.
+    /// Returns the cell of a place; one outside counts as one at the border.
     fn position(&self, place: Vector) -> (usize, usize) {
         let column = (place.x / self.cell) as usize;
         let row = (place.y / self.cell) as usize;
@@ -81,7 +81,7 @@ impl Grid {
     }
 }
 
-/// The one itself, and those on both sides that there are.
+/// Returns the cell itself, and its neighbours on both sides, as far as they exist.
 fn neighbours(of: usize, length: usize) -> Range<usize> {
     of.saturating_sub(1)..length.min(of + 2)
 }

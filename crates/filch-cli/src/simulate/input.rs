@@ -1,8 +1,8 @@
-//! The worker that plays: it says what each frame is made of, and when. In a fiber, with a `run` of
-//! its own.
+//! The worker that plays: it decides the content and the time of each frame. In a fiber, with a
+//! `run` of its own.
 //!
-//! It reads like the loop of a game, and waits for others wherever it likes: in a fiber, nobody has
-//! to stand still for that.
+//! It reads like the loop of a game, and waits for others anywhere: in a fiber, no other worker
+//! stands still for that.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::frame_times::FrameTimes;
 use super::script::Script;
 use super::tasks::{Over, Ready, Step, Stepped};
 
-/// Plays so many frames: one after the other, or, with a `pace`, one in that time.
+/// Makes a worker that plays `frames` frames: in turn, or, with a `pace`, one in that time.
 pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
     Worker::new("input")
         .in_fiber()

@@ -51,17 +51,17 @@ pub(crate) use report::Report;
 use window::Window;
 use world::STEPS_A_SECOND;
 
-/// What is simulated, and by whom.
+/// The settings of a simulation.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Where the last frame goes, if anywhere.
+    /// The file of the last frame, if any.
     pub(crate) file: Option<PathBuf>,
     pub(crate) frames: u32,
     pub(crate) boids: u32,
     pub(crate) seed: u64,
     /// Schedulers beside the main thread's: from one for all to one for each worker.
     pub(crate) schedulers: usize,
-    /// Whether it is shown while it runs, sixty frames a second.
+    /// Set if it is shown while it runs, sixty frames a second.
     pub(crate) window: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, SimulateError> {
     })
 }
 
-/// The workers beside the one that renders.
+/// The workers besides the one that renders.
 struct Workers {
     input: Worker,
     physics: Worker,
@@ -115,7 +115,7 @@ fn workers(settings: &Settings) -> Workers {
     }
 }
 
-/// On an engine of its own, which has ended when this returns.
+/// Simulates on an engine of its own, which has ended when this returns.
 fn simulate(settings: &Settings, workers: Workers) -> Result<Remains, SimulateError> {
     let engine = Engine::new();
     let remains = play(&engine, settings, workers);
@@ -158,7 +158,7 @@ fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remain
     }
 }
 
-/// One has ended by itself, and that has ended others: this one.
+/// Finds the worker that ended by itself, and so ended the others.
 fn first_failure(mut exits: [(String, Exit); 4]) -> SimulateError {
     exits.sort_by_key(|(_, exit)| match exit {
         Exit::Panicked { .. } | Exit::NoStack => 0,

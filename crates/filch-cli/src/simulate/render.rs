@@ -13,18 +13,18 @@ use super::tasks::{Over, Ready, Stepped};
 use super::window::{Window, WindowError};
 use super::world::World;
 
-/// What is left of a simulation.
+/// The results of a simulation.
 #[derive(Debug)]
 pub(super) struct Remains {
     pub(super) world: Checksum,
     pub(super) sound: Sound,
     pub(super) times: FrameTimes,
     pub(super) canvas: Canvas,
-    /// What each worker did, as long as all were there.
+    /// The work of each worker, taken while all were there.
     pub(super) workers: Report,
 }
 
-/// Draws so many frames, in a window if `is_live`, and tells what is left.
+/// Makes a worker that draws `frames` frames, in a window if `is_live`, and sends the results.
 pub(super) fn worker(
     engine: Engine,
     frames: u32,
@@ -54,7 +54,7 @@ pub(super) fn worker(
         })
 }
 
-/// `None`: it is to end.
+/// Draws the frames. Returns `None` if the worker must end.
 fn render(
     context: Context<'_>,
     engine: &Engine,

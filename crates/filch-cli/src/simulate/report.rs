@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::canvas::Canvas;
 use super::render::Remains;
 
-/// What was simulated, and how long it took.
+/// The simulation, and its time.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(super) boids: u32,
     pub(super) seed: u64,
     pub(super) file: Option<PathBuf>,
-    /// From the first worker to the end of the last frame.
+    /// The time from the first worker to the end of the last frame.
     pub(super) time: Duration,
     pub(super) remains: Remains,
 }

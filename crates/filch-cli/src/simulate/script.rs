@@ -5,17 +5,17 @@ use super::vector::Vector;
 use super::world::SIZE;
 use crate::random::Random;
 
-/// The attractor goes straight to a place, then to another one.
+/// A player that leads the attractor straight to a place, then to another one.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
     random: Random,
     at: Vector,
     way: Vector,
-    /// Steps until it is there.
+    /// The steps until it is there.
     left: u32,
 }
 
-/// Steps from one place to the next.
+/// The steps from one place to the next.
 const STEPS: u32 = 90;
 
 impl Script {
@@ -28,7 +28,7 @@ impl Script {
         }
     }
 
-    /// What the player does in the next step.
+    /// Returns the player's input of the next step.
     pub(super) fn next_input(&mut self) -> Input {
         if self.left == 0 {
             let x = self.random.between(0.1, 0.9) * SIZE.x;

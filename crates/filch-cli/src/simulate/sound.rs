@@ -1,26 +1,26 @@
-//! What the world sounds like: wind, and a tone for those that touch.
+//! The sound of the world: wind, and a tone for boids that touch.
 
 use super::checksum::Checksum;
 use super::world::{STEPS_A_SECOND, Touches};
 use crate::random::Random;
 
-/// Samples of a second, of 16 bits, on one channel.
+/// Samples a second, of 16 bits, on one channel.
 const RATE: u32 = 48_000;
 const SAMPLES_A_STEP: u32 = RATE / STEPS_A_SECOND;
 
 /// The most tones at once; the oldest ends for a new one.
 const TONES: usize = 8;
-/// What is left of a tone after a sample: a thousandth after a third of a second.
+/// The part of a tone that remains after a sample: a thousandth after a third of a second.
 const FADING: f32 = 0.999_6;
-/// How much of the wind is new in a sample.
+/// The part of the wind that is new in a sample.
 const WIND: f32 = 0.02;
 
-/// The sound so far. Nobody hears it: what is kept are its checksum and its level.
+/// The sound so far. Nobody hears it: only its checksum and its level are kept.
 #[derive(Debug, Clone)]
 pub(super) struct Sound {
     noise: Random,
     wind: f32,
-    /// The oldest first.
+    /// Oldest first.
     tones: Vec<Tone>,
     samples: u64,
     /// The sum of the samples' squares.
@@ -31,9 +31,9 @@ pub(super) struct Sound {
 /// A triangle that becomes quieter.
 #[derive(Debug, Clone, Copy)]
 struct Tone {
-    /// Of a period, from 0 to 1.
+    /// The position within a period, from 0 to 1.
     phase: f32,
-    /// Periods in a sample.
+    /// Periods a sample.
     pitch: f32,
     level: f32,
 }
@@ -50,7 +50,7 @@ impl Sound {
         }
     }
 
-    /// A tone begins, the louder the more touch, the higher the farther to the right.
+    /// Begins a tone: the more boids touch the louder, the farther to the right the higher.
     pub(super) fn strike(&mut self, touches: Touches) {
         if self.tones.len() == TONES {
             self.tones.remove(0);
@@ -62,7 +62,7 @@ impl Sound {
         });
     }
 
-    /// The sound of a step. The haste is that of the boids, from 0 to 1.
+    /// Adds the sound of a step. The haste is that of the boids, from 0 to 1.
     pub(super) fn mix(&mut self, haste: f32) {
         for _ in 0..SAMPLES_A_STEP {
             self.wind += (self.noise.between(-1.0, 1.0) - self.wind) * WIND;
@@ -78,13 +78,13 @@ impl Sound {
         self.samples as f64 / f64::from(RATE)
     }
 
-    /// The root of its mean square, in decibels below the loudest square wave.
+    /// Returns the root of its mean square, in decibels below the loudest square wave.
     pub(super) fn level(&self) -> f64 {
         let mean = self.squares as f64 / self.samples.max(1) as f64;
         10.0 * (mean / f64::from(i16::MAX).powi(2)).log10()
     }
 
-    /// Of all samples.
+    /// Returns the checksum of all samples.
     pub(super) fn checksum(&self) -> Checksum {
         self.checksum
     }

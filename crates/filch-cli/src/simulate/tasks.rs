@@ -1,4 +1,4 @@
-//! What the workers send each other. Render is `Ready`, then each frame is these tasks, then the
+//! The tasks between the workers. Render sends `Ready`; then each frame is these tasks; then the
 //! game is `Over`:
 //!
 //! ```text
@@ -14,29 +14,29 @@
 use super::vector::Vector;
 use super::world::Touches;
 
-/// All is there that frames are drawn on: a window, if one is asked for.
+/// Reports that frames can be drawn: a window is open, if one is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ready;
 
-/// What the player wants: the attractor at that place.
+/// The player's input: the place of the attractor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input {
     pub(super) attractor: Vector,
 }
 
-/// The world is to go one step further. Completed when it has.
+/// Moves the world one step further. Completed when it has moved.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step;
 
-/// What touched in a step.
+/// The boids that touched in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Collisions(pub(super) Touches);
 
-/// The world has gone one step further. Completed when the frame is heard and drawn: until then the
+/// Reports that the world has moved. Completed when the frame is heard and drawn: until then the
 /// world stands still.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stepped;
 
-/// That was the last frame.
+/// Reports that the last frame is over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Over;

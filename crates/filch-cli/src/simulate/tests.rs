@@ -1,4 +1,4 @@
-//! The simulation against a plain loop, whatever drives the workers; and what happens if one fails.
+//! The simulation against a plain loop, whatever drives the workers; and the failure of a worker.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ fn played(settings: &Settings) -> Remains {
     simulate(settings, workers(settings)).unwrap()
 }
 
-/// What must be equal to the last bit.
+/// Returns the parts that must be equal to the last bit.
 fn result(remains: &Remains) -> (Checksum, Checksum, &Canvas) {
     (remains.world, remains.sound.checksum(), &remains.canvas)
 }
 
-/// The game as a loop of one thread.
+/// Plays the game in a loop on one thread.
 fn by_loop(settings: &Settings) -> (Checksum, Checksum, Canvas) {
     let mut world = World::new(settings.boids, settings.seed);
     let mut sound = Sound::new(settings.seed);
@@ -134,7 +134,7 @@ fn there_is_a_worker_of_each_kind() {
     }
 }
 
-/// What is told of a simulation in which one worker is another one.
+/// Returns the failure of a simulation in which one worker is replaced.
 #[track_caller]
 fn failure(schedulers: usize, replace: impl FnOnce(&mut Workers)) -> (String, Exit) {
     let settings = settings(schedulers, 1);

@@ -20,12 +20,12 @@ impl Vector {
         self.x * self.x + self.y * self.y
     }
 
-    /// The root is exact to the last bit on every machine, unlike a sine.
+    /// Returns the length. The root is exact to the last bit on every machine, unlike a sine.
     pub(super) fn length(self) -> f32 {
         self.length_squared().sqrt()
     }
 
-    /// The same direction, with a length between both; to the right, if it has no direction.
+    /// Returns the same direction, with a length between both; if it has none, to the right.
     pub(super) fn clamped(self, least: f32, most: f32) -> Self {
         let length = self.length();
         if length == 0.0 {

@@ -5,11 +5,11 @@ use std::fmt;
 
 use super::canvas::Canvas;
 
-/// A window that shows frames. It stays on the thread that has opened it.
+/// A window that shows frames. It stays on the thread that opened it.
 #[cfg(feature = "window")]
 pub(super) struct Window {
     window: minifb::Window,
-    /// The frame as the window wants it: a word a pixel.
+    /// The frame in the window's format: a word a pixel.
     pixels: Vec<u32>,
 }
 
@@ -35,7 +35,7 @@ impl Window {
         })
     }
 
-    /// Shows a frame. Whether another one is wanted: nobody has closed it, or pressed Escape.
+    /// Shows a frame. Returns false once somebody has closed it, or pressed Escape.
     pub(super) fn show(&mut self, canvas: &Canvas) -> bool {
         let (pixels, _) = canvas.rows().as_chunks();
         let word = |&[red, green, blue]: &[u8; 3]| u32::from_be_bytes([0, red, green, blue]);
@@ -48,7 +48,7 @@ impl Window {
     }
 }
 
-/// There is none in this program.
+/// No window: this program cannot have one.
 #[cfg(not(feature = "window"))]
 pub(super) enum Window {}
 
@@ -71,19 +71,19 @@ impl Window {
     }
 }
 
-/// Why there is no window.
+/// The reason why there is no window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WindowError {
     /// The program was built without.
     #[cfg(not(feature = "window"))]
     NotBuiltIn,
-    /// The system says why.
+    /// The system refused, for this reason.
     #[cfg(feature = "window")]
     Refused(String),
 }
 
 impl WindowError {
-    /// Whether other arguments would help.
+    /// Returns whether other arguments would help.
     pub(super) fn is_usage(&self) -> bool {
         !cfg!(feature = "window")
     }

@@ -1,8 +1,8 @@
-//! The world: boids, and how they move in a step.
+//! The world: boids, and their motion in a step.
 //!
-//! The rules are Reynolds's (*Flocks, Herds, and Schools*, 1987): keep apart, fly as the others do,
+//! The rules are Reynolds's (*Flocks, Herds, and Schools*, 1987): keep apart, fly like the others,
 //! stay with them; and an attractor, which the player moves. All sums are taken in a fixed order,
-//! and of exactly rounded operations alone, so that a world is the same on every machine.
+//! from exactly rounded operations alone, so that a world is the same on every machine.
 
 use super::checksum::Checksum;
 use super::grid::Grid;
@@ -15,7 +15,7 @@ pub(super) const SIZE: Vector = Vector {
     y: 720.0,
 };
 
-/// Steps of a second.
+/// Steps a second.
 pub(super) const STEPS_A_SECOND: u32 = 60;
 
 const SIGHT: f32 = 24.0;
@@ -27,7 +27,7 @@ const WEIGHT_APART: f32 = 0.06;
 const WEIGHT_ALIKE: f32 = 0.06;
 const WEIGHT_TOGETHER: f32 = 0.002;
 const WEIGHT_ATTRACTOR: f32 = 0.05;
-/// So near to a wall a boid turns away from it, by so much in a step.
+/// The distance to a wall from which a boid turns away, by `TURN` in a step.
 const MARGIN: f32 = 40.0;
 const TURN: f32 = 0.2;
 
@@ -37,7 +37,7 @@ pub(super) struct World {
     places: Vec<Vector>,
     speeds: Vec<Vector>,
     attractor: Vector,
-    /// The speeds of the step to come: each is made of all the old ones.
+    /// The speeds of the next step: each depends on all the old ones.
     next: Vec<Vector>,
     grid: Grid,
 }
@@ -46,19 +46,19 @@ pub(super) struct World {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Touches {
     pub(super) pairs: u32,
-    /// The sum of the places of one of each, across.
+    /// The sum of the horizontal places of one boid of each pair.
     pub(super) x: f32,
 }
 
 impl Touches {
-    /// Where they are on average, from 0, which is left, to 1.
+    /// Returns their mean horizontal place, from 0, which is left, to 1.
     pub(super) fn across(self) -> f32 {
         self.x / (self.pairs.max(1) as f32 * SIZE.x)
     }
 }
 
 impl World {
-    /// So many boids, anywhere.
+    /// Makes a world with boids in random places.
     pub(super) fn new(boids: u32, seed: u64) -> Self {
         let mut random = Random::new(seed, 0);
         let places: Vec<_> = (0..boids)
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Where the boids are drawn to from now on.
+    /// Moves the attractor.
     pub(super) fn attract(&mut self, to: Vector) {
         self.attractor = to;
     }
@@ -86,18 +86,18 @@ impl World {
         self.attractor
     }
 
-    /// The place and the speed of each boid.
+    /// Returns the place and the speed of each boid.
     pub(super) fn boids(&self) -> impl Iterator<Item = (Vector, Vector)> {
         self.places.iter().copied().zip(self.speeds.iter().copied())
     }
 
-    /// How fast they are on average, of the fastest that they may be.
+    /// Returns the mean speed of the boids, as a part of the highest.
     pub(super) fn haste(&self) -> f32 {
         let sum: f32 = self.speeds.iter().map(|speed| speed.length()).sum();
         sum / (self.speeds.len() as f32 * FASTEST)
     }
 
-    /// One step further. Which boids touch each other, before they move.
+    /// Moves the world by a step. Returns the boids that touched each other before the move.
     pub(super) fn step(&mut self) -> Touches {
         self.grid.fill(&self.places);
         let mut touches = Touches::default();
@@ -113,7 +113,7 @@ impl World {
         touches
     }
 
-    /// The next speed of a boid.
+    /// Returns the next speed of a boid.
     fn steer(&self, index: usize, touches: &mut Touches) -> Vector {
         let (place, speed) = (self.places[index], self.speeds[index]);
         let (mut apart, mut alike, mut together) = (Vector::ZERO, Vector::ZERO, Vector::ZERO);
@@ -148,7 +148,7 @@ impl World {
         next.clamped(SLOWEST, FASTEST)
     }
 
-    /// Of all places and speeds, to the last bit.
+    /// Returns the checksum of all places and speeds, to the last bit.
     pub(super) fn checksum(&self) -> Checksum {
         let mut sum = Checksum::EMPTY;
         for (place, speed) in self.boids() {

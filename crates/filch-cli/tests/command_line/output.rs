@@ -1,4 +1,4 @@
-//! What goes to which stream, and how wide it is.
+//! The contents of the output streams, and their width.
 
 use std::fs;
 
@@ -220,7 +220,7 @@ mod terminals {
         }
     }
 
-    /// Three programs read for as long: until the one that began last shows that.
+    /// Three programs read until the last one to start shows its progress.
     #[test]
     fn progress_is_shown_on_a_terminal_unless_it_is_quiet() {
         let scratch = Scratch::new("progress");

@@ -1,4 +1,4 @@
-//! What is counted: several paths, pipes, standard input, and files that say they are empty.
+//! The sources of text: several paths, pipes, standard input, and files with a stated size of zero.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::thread;
 use crate::common::Scratch;
 use crate::program::{failure, figure, filch, stderr, stdout};
 
-/// The program, with that on its standard input.
+/// Runs the program with that on its standard input.
 fn filch_fed(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
         .args(arguments)
@@ -195,7 +195,7 @@ mod linux {
         assert_eq!(figure(&output, "bytes "), content.len().to_string());
     }
 
-    /// 256 GiB of zeros, most of them: eight bytes for each page that the process could have.
+    /// A file of 256 GiB, mostly zeros: eight bytes for each page that the process could have.
     #[test]
     fn a_file_that_hardly_ends_is_no_text() {
         let path = "/proc/self/pagemap";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use png::{BitDepth, ColorType, Decoder};
 
-/// Width, height and pixels of a picture.
+/// Returns width, height and pixels of a picture.
 #[track_caller]
 pub(crate) fn decode(path: &Path) -> (u32, u32, Vec<[u8; 3]>) {
     let decoder = Decoder::new(BufReader::new(File::open(path).unwrap()));

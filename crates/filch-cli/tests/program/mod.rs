@@ -1,4 +1,4 @@
-//! The program, and what it says.
+//! The program, and its output.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -20,7 +20,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The same, with a reader that has read enough before anything is written.
+/// As [`filch`], with a reader that closes before anything is written.
 pub(crate) fn filch_unread(arguments: &[&str], folder: &Path) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
         .args(arguments)
@@ -33,7 +33,7 @@ pub(crate) fn filch_unread(arguments: &[&str], folder: &Path) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Why it fails with that exit code, and prints nothing else.
+/// Returns the message of a failure with that exit code, which prints nothing else.
 #[track_caller]
 pub(crate) fn failure(arguments: &[&str], folder: &Path, code: i32) -> String {
     let output = filch(arguments, folder);
@@ -42,7 +42,7 @@ pub(crate) fn failure(arguments: &[&str], folder: &Path, code: i32) -> String {
     stderr(&output)
 }
 
-/// The help for these arguments, which has all of the words.
+/// Returns the help for these arguments, and checks that it has all of the words.
 #[track_caller]
 pub(crate) fn help(arguments: &[&str], words: &[&str]) -> String {
     let output = filch(arguments, Path::new("."));
@@ -54,7 +54,7 @@ pub(crate) fn help(arguments: &[&str], words: &[&str]) -> String {
     help
 }
 
-/// The value of a line of the report, such as `files           3`.
+/// Returns the value of a line of the report, such as `files           3`.
 #[track_caller]
 pub(crate) fn figure(output: &Output, name: &str) -> String {
     let report = stdout(output);
@@ -66,7 +66,7 @@ pub(crate) fn figure(output: &Output, name: &str) -> String {
         .to_owned()
 }
 
-/// That no line is wider.
+/// Checks that no line is wider.
 #[track_caller]
 pub(crate) fn assert_fits(report: &str, width: usize) {
     let too_wide = report.lines().find(|line| line.chars().count() > width);

@@ -1,4 +1,4 @@
-//! A terminal, and what programs show on it.
+//! A terminal, and the output of programs on it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -9,14 +9,14 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 pub(crate) struct Terminal {
-    /// The side of the one who looks.
+    /// The viewer's side.
     screen: File,
-    /// The side of the programs, until one has it.
+    /// The program's side, until one takes it.
     line: Option<File>,
 }
 
 impl Terminal {
-    /// One that is so many columns wide.
+    /// Makes one with that many columns.
     pub(crate) fn new(columns: u16) -> Self {
         let screen: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&screen).unwrap();
@@ -40,12 +40,12 @@ impl Terminal {
         }
     }
 
-    /// The line of one program, which has it for itself.
+    /// Gives the line to one program, which has it for itself.
     pub(crate) fn line(&mut self) -> Stdio {
         self.line.take().expect("there is one program").into()
     }
 
-    /// All that is shown until some of it is this, or the program has ended.
+    /// Returns the output until it contains `this`, or the program has ended.
     pub(crate) fn until(&mut self, this: &str) -> String {
         let mut shown = Vec::new();
         let mut buffer = [0; 1024];
@@ -59,7 +59,7 @@ impl Terminal {
         String::from_utf8_lossy(&shown).into_owned()
     }
 
-    /// All that is shown until the program has ended.
+    /// Returns the output until the program has ended.
     pub(crate) fn rest(&mut self) -> String {
         self.until("\0")
     }

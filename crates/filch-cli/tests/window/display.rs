@@ -1,4 +1,4 @@
-//! A display without a screen, and a client of it that looks at all that is shown there.
+//! A display without a screen, with a client of it that looks at the whole display.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,16 +10,16 @@ use x11rb::rust_connection::RustConnection;
 /// A server, which ends with this client of it.
 pub(crate) struct Display {
     server: Child,
-    /// What the environment calls it: `:0`, or another number.
+    /// Its name in the environment: `:0`, or another number.
     name: String,
     size: (u16, u16),
-    /// Until this is dropped.
+    /// Taken by the drop.
     client: Option<RustConnection>,
     root: Window,
 }
 
 impl Display {
-    /// A black one. Its pixels have 24 bits.
+    /// Starts a black one. Its pixels have 24 bits.
     pub(crate) fn start(size: (u16, u16)) -> Self {
         let screen = format!("{}x{}x24", size.0, size.1);
         let mut server = Command::new("Xvfb")
@@ -52,17 +52,17 @@ impl Display {
         self.client.as_ref().expect("this is not dropped yet")
     }
 
-    /// From now on, no other client changes anything: what they ask for waits.
+    /// Makes the requests of all other clients wait.
     pub(crate) fn hold(&self) {
         self.client().grab_server().unwrap().check().unwrap();
     }
 
-    /// Ends this.
+    /// Lets them go on.
     pub(crate) fn release(&self) {
         self.client().ungrab_server().unwrap().check().unwrap();
     }
 
-    /// Red, green and blue of each pixel, row by row, as they are at one moment.
+    /// Returns red, green and blue of each pixel, row by row, as they are at one moment.
     pub(crate) fn picture(&self) -> Vec<[u8; 3]> {
         let (format, all) = (ImageFormat::Z_PIXMAP, u32::MAX);
         let (width, height) = self.size;
@@ -75,7 +75,7 @@ impl Display {
         pixels.iter().map(rgb).collect()
     }
 
-    /// What a window manager sends to the window in front when its user closes it.
+    /// Sends the front window the message of a window manager whose user closes it.
     pub(crate) fn close_window(&self) {
         let windows = self
             .client()

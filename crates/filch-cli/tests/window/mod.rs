@@ -1,4 +1,4 @@
-//! Simulating in a window: what it shows, when it ends, and where there can be none.
+//! Simulating in a window: its contents, its end, and systems without a display.
 
 mod display;
 
@@ -19,14 +19,14 @@ const GAME: [&str; 5] = ["simulate", "--seed", "7", "--boids", "300"];
 /// Half an hour of them: no game ends by itself.
 const FRAMES: &str = "108000";
 
-/// A frame comes to the display in parts, from the top to the bottom, and a picture may be taken in
-/// between. A strip of so many rows is lower than a part.
+/// A strip of this many rows is lower than the parts in which a frame reaches the display, from top
+/// to bottom. A picture may be taken in between.
 const STRIP: usize = 48;
 
-/// What a game may take, in seconds. One that cannot be closed ends all the same.
+/// The most seconds for a game. One that cannot be closed ends all the same.
 const LIMIT: &str = "45";
 
-/// A game in a window.
+/// Starts a game in a window.
 fn play(display: &Display) -> Child {
     Command::new("timeout")
         .args([LIMIT, env!("CARGO_BIN_EXE_filch")])
@@ -40,7 +40,7 @@ fn play(display: &Display) -> Child {
         .unwrap()
 }
 
-/// A frame of the same game, which had no window. Before the first one, all is black.
+/// Returns a frame of the same game without a window. Before the first one, all is black.
 fn frame(number: u32, folder: &Path) -> Picture {
     if number == 0 {
         return vec![[0; 3]; usize::from(SIZE.0) * usize::from(SIZE.1)];
@@ -52,8 +52,8 @@ fn frame(number: u32, folder: &Path) -> Picture {
     decode(&folder.join("out.png")).2
 }
 
-/// What is shown once all strips are others than in this picture, so that it is of a later frame.
-/// The display is held before and after: the game is not much ahead of it.
+/// Returns the display once every strip differs from this picture, so that it is of a later frame.
+/// Holds the display before and after: the game is not much ahead of it.
 fn next_picture(display: &Display, game: &mut Child, after: &[[u8; 3]]) -> Picture {
     let strip = STRIP * usize::from(SIZE.0);
     loop {
@@ -69,8 +69,8 @@ fn next_picture(display: &Display, game: &mut Child, after: &[[u8; 3]]) -> Pictu
     }
 }
 
-/// Whether the picture is of the frame `new`: whole, or its lower part is still that of the frame
-/// before.
+/// Returns whether the picture is of the frame `new`: whole, or with a lower part that is still
+/// that of the frame before.
 fn is_of(picture: &[[u8; 3]], new: &[[u8; 3]], old: &[[u8; 3]]) -> bool {
     let row = usize::from(SIZE.0);
     let rows = |frame| Iterator::zip(picture.chunks(row), <[_]>::chunks(frame, row));

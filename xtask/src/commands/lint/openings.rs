@@ -20,7 +20,6 @@ const EXEMPT: &[&str] = &[
     "crates/actors",
     "crates/deque",
     "crates/event-queue",
-    "crates/filch-cli",
     "crates/fork-join",
     "crates/processors",
     "crates/promise",

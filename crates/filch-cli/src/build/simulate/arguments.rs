@@ -24,11 +24,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4)]
     #[arg(value_parser = value_parser!(u32).range(1..=100))]
     fan_in: u32,
-    /// From how many artifacts a job draws its inputs, those that have its own place in the layer
-    /// before. 0: from all of that layer.
+    /// The number of artifacts from which a job draws its inputs, those that have its own place in
+    /// the layer before. 0: all of that layer.
     #[arg(long, value_name = "N", default_value_t = 0)]
     window: u32,
-    /// How unequal artifacts are: a job draws those at u to the power of N. 1: all are equal.
+    /// The inequality of artifacts: a job draws those at u to the power of N. 1: all are equal.
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = value_parser!(u32).range(1..=8))]
     skew: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// The deviation of the logarithm of the sizes. 0: all are equal.
     #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = sigma)]
     size_sigma: f64,
-    /// What graph and decisions are made of.
+    /// The seed of the graph and of decisions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -55,16 +55,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     slots: u32,
-    /// What a worker's cache holds; what it used last stays. [default: everything]
+    /// The size of a worker's cache; what it used last stays. [default: unlimited]
     #[arg(long, value_name = "MB", value_parser = positive)]
     cache_limit: Option<f64>,
     /// The share of results that a random worker has in its cache already, from 0 to 1.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     cached: f64,
-    /// How fast a worker fetches inputs that it does not have, one after the other.
+    /// The rate at which a worker fetches inputs that it does not have, one after the other.
     #[arg(long, value_name = "MB/S", default_value = "125", value_parser = positive)]
     bandwidth: f64,
-    /// How long each of them takes besides.
+    /// The additional time of each fetch.
     #[arg(long, value_name = "SECONDS", default_value = "0.001", value_parser = not_negative)]
     latency: f64,
     /// Makes the link so fast that the transfer of all inputs takes that many times the run time of
@@ -72,10 +72,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATIO", value_parser = positive)]
     ratio: Option<f64>,
 
-    /// How long filch keeps a job for workers that have its result. `never` ends.
+    /// The time that filch keeps a job for workers that have its result; `never` ends.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = wait)]
     cache_timeout: Wait,
-    /// How long filch then keeps it for workers that have an input. `never` ends.
+    /// The time that filch then keeps it for workers that have an input; `never` ends.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = wait)]
     deps_timeout: Wait,
 
@@ -137,7 +137,7 @@ impl Arguments {
     }
 }
 
-/// No run, size, rate or wait is larger, in whatever unit.
+/// The largest run, size, rate or wait, in any unit.
 const MOST: f64 = 1e6;
 
 fn number(text: &str, is_fine: impl Fn(f64) -> bool, what: &str) -> Result<f64, String> {

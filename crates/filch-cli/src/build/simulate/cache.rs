@@ -1,26 +1,26 @@
-//! What one worker has: the artifacts that it used last, up to a limit of bytes.
+//! The cache of one worker: the artifacts that it used last, up to a limit of bytes.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::graph::Job;
 
-/// Least recently used goes first.
+/// A cache from which the least recently used artifact goes first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cache {
-    /// `None`: all that there is fits.
+    /// `None`: no limit.
     limit: Option<u64>,
     bytes: u64,
     uses: u64,
     /// Each artifact's size and last use.
     held: HashMap<Job, (u64, u64), BuildHasherDefault<JobHasher>>,
     /// Artifacts and uses in the order of the uses, if there is a limit. Older uses of an artifact
-    /// are passed over.
+    /// are skipped.
     order: VecDeque<(Job, u64)>,
 }
 
-/// A multiplication, whose high bits come down: artifacts are numbers that nobody chose in order to
-/// make them collide.
+/// Hashes by a multiplication, whose high bits come down: artifacts are numbers that nobody chose
+/// in order to make them collide.
 #[derive(Debug, Clone, Copy, Default)]
 struct JobHasher(u64);
 
@@ -51,7 +51,7 @@ impl Cache {
         self.held.contains_key(&artifact)
     }
 
-    /// The artifact is used again, if it is there.
+    /// Uses the artifact again, if it is there.
     pub(super) fn touch(&mut self, artifact: Job) {
         if self.limit.is_none() {
             return;
@@ -64,8 +64,8 @@ impl Cache {
         }
     }
 
-    /// Puts it in, or uses it again. `gone` gets what has to go: the artifact itself, if it is
-    /// larger than the limit. Whether it was not there, and is now.
+    /// Adds the artifact, or uses it again. `gone` gets the evicted artifacts: this one, if it is
+    /// larger than the limit. Returns whether it was added.
     pub(super) fn insert(&mut self, artifact: Job, size: u64, gone: &mut Vec<Job>) -> bool {
         if self.has(artifact) {
             self.touch(artifact);
@@ -93,7 +93,7 @@ impl Cache {
         true
     }
 
-    /// Keeps the order within twice what is held.
+    /// Keeps the order at most about twice as long as the cache.
     fn forget_old_uses(&mut self) {
         if self.order.len() > 2 * self.held.len() + 16 {
             let held = &self.held;

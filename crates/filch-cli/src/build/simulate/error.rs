@@ -1,4 +1,4 @@
-//! Why there is no simulation of a build.
+//! The reasons why there is no simulation of a build.
 
 use std::error::Error;
 use std::fmt;
@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 use super::policy::Kind;
 
-/// Why nothing was simulated, or drawn.
+/// The reason why nothing was simulated, or drawn.
 #[derive(Debug)]
 pub(crate) enum BuildSimulateError {
     /// A layer would be empty.
     Layers { layers: u32, jobs: u32 },
     /// Nothing is transferred, so there is no ratio to set or to sweep.
     NoInputs,
-    /// Jobs wait for ever.
+    /// Some jobs wait for ever.
     Stuck { policy: Kind, ended: u32, jobs: u32 },
     /// The folder for the plots cannot be made.
     Folder(PathBuf, io::Error),
@@ -23,7 +23,7 @@ pub(crate) enum BuildSimulateError {
 }
 
 impl BuildSimulateError {
-    /// Whether other arguments would help.
+    /// Returns whether other arguments would help.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The machines: what each has in its cache, and how long it takes to fetch the rest.
+//! The machines: the cache of each, and the time to fetch missing inputs.
 
 use super::cache::Cache;
 use super::graph::{Graph, Job, Time};
@@ -6,23 +6,23 @@ use super::graph::{Graph, Job, Time};
 /// The number of a worker.
 pub(super) type Worker = u32;
 
-/// How a worker gets an input that it does not have. All links are alike, and none slows another
-/// one down.
+/// The link by which a worker fetches missing inputs. All links are alike, and none slows down
+/// another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Link {
-    /// Of each input, in seconds.
+    /// The time of each input, in seconds, besides its bytes.
     pub(crate) latency: f64,
-    /// In bytes a second.
+    /// Bytes a second.
     pub(crate) bandwidth: f64,
 }
 
 impl Link {
-    /// Seconds to fetch so many inputs of so many bytes, one after the other.
+    /// Returns the seconds to fetch these inputs, of `bytes` in all, one after the other.
     pub(super) fn seconds(self, inputs: u64, bytes: u64) -> f64 {
         inputs as f64 * self.latency + bytes as f64 / self.bandwidth
     }
 
-    /// A link on which everything takes that many times as long; zero: no time at all.
+    /// Returns a link on which everything takes that many times as long; zero: no time at all.
     pub(super) fn slower(self, times: f64) -> Self {
         Self {
             latency: self.latency * times,
@@ -31,7 +31,7 @@ impl Link {
     }
 }
 
-/// Inputs of a job, or of all: how many there are, and how many bytes.
+/// Inputs of a job, or of all: their number and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) inputs: u64,
@@ -45,7 +45,7 @@ impl Amount {
     }
 }
 
-/// The workers of a farm, and what each has.
+/// The workers of a farm, with their caches.
 #[derive(Debug)]
 pub(super) struct Farm<'g> {
     graph: &'g Graph,
@@ -54,7 +54,7 @@ pub(super) struct Farm<'g> {
 }
 
 impl<'g> Farm<'g> {
-    /// With empty caches of that many bytes; `None`: without a limit.
+    /// Makes a farm with empty caches of that many bytes; `None`: without a limit.
     pub(super) fn new(graph: &'g Graph, workers: u32, link: Link, limit: Option<u64>) -> Self {
         Self {
             graph,
@@ -75,8 +75,8 @@ impl<'g> Farm<'g> {
         self.caches[worker as usize].has(artifact)
     }
 
-    /// The worker begins the job: what it must fetch, and how long it is busy. If it has the
-    /// result, it has nothing to do.
+    /// Begins the job on the worker. Returns the inputs to fetch, and the time that the worker is
+    /// busy: none if it has the result.
     pub(super) fn begin(&mut self, worker: Worker, job: Job) -> (Amount, Time) {
         let mut missing = Amount::default();
         if self.holds(worker, job) {
@@ -96,8 +96,8 @@ impl<'g> Farm<'g> {
         (missing, busy)
     }
 
-    /// The worker has made or fetched the artifact. Whether it is new in its cache, and what has
-    /// gone to make room: see [`Cache::insert`].
+    /// Adds an artifact that the worker has made or fetched. Returns whether it is new in its
+    /// cache; `gone` gets the evicted ones: see [`Cache::insert`].
     pub(super) fn insert(&mut self, worker: Worker, artifact: Job, gone: &mut Vec<Job>) -> bool {
         let size = self.graph.size(artifact);
         self.caches[worker as usize].insert(artifact, size, gone)

@@ -1,4 +1,4 @@
-//! What one simulation came to, in a few figures and two curves.
+//! The outcome of one simulation, in a few figures and two curves.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) struct Figures {
     pub(super) waits: Waits,
     pub(super) busy: Busy,
     pub(super) events: u64,
-    /// Of the real clock.
+    /// The real time that it took.
     pub(super) took: Duration,
 }
 
@@ -38,7 +38,7 @@ impl Figures {
         }
     }
 
-    /// The share of inputs that were there, and that of their bytes, in per cent.
+    /// Returns the share of inputs that were in the cache, and that of their bytes, in per cent.
     pub(super) fn local_hits(&self) -> (f64, f64) {
         let Self { moved, needed, .. } = self;
         let local = |moved: u64, needed: u64| match needed {
@@ -52,13 +52,13 @@ impl Figures {
     }
 }
 
-/// When the last job ends.
+/// Returns the end of the last job.
 pub(super) fn makespan(outcome: &Outcome) -> Time {
     let ends = outcome.records.iter().map(|record| record.end);
     ends.max().unwrap_or(0)
 }
 
-/// How long jobs waited from being ready to their start.
+/// The times that jobs waited from being ready to their start.
 #[derive(Debug, Clone)]
 pub(super) struct Waits {
     pub(super) p50: Time,
@@ -69,7 +69,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The times of the curve: so many for each power of ten.
+    /// The number of times on the curve for each power of ten.
     const STEPS: i32 = 16;
 
     fn of(records: &[Record]) -> Self {
@@ -101,12 +101,12 @@ impl Waits {
     }
 }
 
-/// How many jobs ran over time.
+/// The number of jobs that run, over time.
 #[derive(Debug, Clone)]
 pub(super) struct Busy {
-    /// How long each part of the time is; never zero.
+    /// The length of each part of the time; never zero.
     pub(super) part: Time,
-    /// In each, the mean of how many jobs ran or fetched their inputs.
+    /// For each part, the mean number of jobs that ran or fetched their inputs.
     pub(super) jobs: Vec<f64>,
 }
 

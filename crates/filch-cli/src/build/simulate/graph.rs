@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use crate::random::Random;
 
-/// Times of a simulation are nanoseconds since its begin.
+/// The time of a simulation, in nanoseconds since its begin.
 pub(super) type Time = u64;
 
 /// The number of a job, and of the artifact that it makes.
 pub(super) type Job = u32;
 
-/// What a generated graph looks like.
+/// The shape of a generated graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) jobs: u32,
     /// At most as many as jobs.
     pub(crate) layers: u32,
-    /// A job draws from 1 to `2 * fan_in - 1` inputs, so that this is the mean. What it draws twice
-    /// it has once.
+    /// A job draws from 1 to `2 * fan_in - 1` inputs, so that this is the mean. An input drawn
+    /// twice counts once.
     pub(crate) fan_in: u32,
     /// A job draws its inputs from that many artifacts, those that have its own place in the layer
     /// before; zero: from all of that layer.
@@ -25,9 +25,9 @@ pub(crate) struct Shape {
     /// Among these, it draws the one at `u^skew`, for `u` uniform from 0 to 1: from 2 on, few
     /// artifacts are the input of many jobs.
     pub(crate) skew: u32,
-    /// How long jobs run, in seconds.
+    /// The run times of jobs, in seconds.
     pub(crate) run: LogNormal,
-    /// How large artifacts are, in bytes.
+    /// The sizes of artifacts, in bytes.
     pub(crate) size: LogNormal,
     pub(crate) seed: u64,
 }
@@ -46,8 +46,8 @@ impl LogNormal {
     }
 }
 
-/// The exponential function, to about `x²` parts in two million. Multiplications alone: the same
-/// bits on every machine, as `f64::exp` does not promise.
+/// Returns the exponential function, to about `x²` parts in two million. It uses multiplications
+/// alone: the same bits on every machine, as `f64::exp` does not promise.
 fn exp(x: f64) -> f64 {
     (0..20).fold(1.0 + x / f64::from(1 << 20), |power, _| power * power)
 }
@@ -82,7 +82,7 @@ impl Lists {
 }
 
 impl Graph {
-    /// The graph that these settings and their seed mean, always the same.
+    /// Generates the graph of these settings and their seed, always the same.
     pub(super) fn generate(shape: &Shape) -> Self {
         const SECOND: f64 = 1e9;
         let mut random = Random::new(shape.seed, 0);
@@ -141,7 +141,7 @@ impl Graph {
         self.dependents = Lists { ends, items };
     }
 
-    /// A graph by hand: run time, size and inputs of each job.
+    /// Makes a graph by hand: run time, size and inputs of each job.
     #[cfg(test)]
     pub(super) fn of(jobs: &[(Time, u64, &[Job])]) -> Self {
         let mut graph = Self::default();
@@ -160,7 +160,7 @@ impl Graph {
         self.inputs.of(job)
     }
 
-    /// The jobs of which this one's artifact is an input.
+    /// Returns the jobs that need this one's artifact.
     pub(super) fn dependents(&self, job: Job) -> &[Job] {
         self.dependents.of(job)
     }
@@ -169,19 +169,19 @@ impl Graph {
         self.run[job as usize]
     }
 
-    /// Of the job's artifact, in bytes.
+    /// Returns the size of the job's artifact, in bytes.
     pub(super) fn size(&self, job: Job) -> u64 {
         self.size[job as usize]
     }
 
-    /// Over all jobs: how many inputs they have, and the bytes of these.
+    /// Returns the number of inputs of all jobs, and the sum of their bytes.
     pub(super) fn all_inputs(&self) -> (u64, u64) {
         let sizes = self.inputs.items.iter().map(|&input| self.size(input));
         (self.inputs.items.len() as u64, sizes.sum())
     }
 
-    /// No farm of that many slots is done before: the longest chain of jobs and the whole work,
-    /// without any transfer. `run` is how long a job takes at least.
+    /// Returns lower bounds of any build on that many slots: the longest chain of jobs and the
+    /// whole work, without any transfer. `run` returns the least time that a job takes.
     pub(super) fn bounds(&self, slots: u64, run: impl Fn(Job) -> Time) -> Bounds {
         let mut chain = vec![0_u64; self.run.len()];
         let mut work = 0_u128;
@@ -199,7 +199,7 @@ impl Graph {
     }
 }
 
-/// What no schedule can be shorter than.
+/// Lower bounds of any schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
     /// The critical path.
@@ -214,12 +214,12 @@ impl Bounds {
     }
 }
 
-/// The first job of a layer.
+/// Returns the first job of a layer.
 fn bound(shape: &Shape, layer: u32) -> u32 {
     (u64::from(shape.jobs) * u64::from(layer) / u64::from(shape.layers)) as u32
 }
 
-/// The artifacts of the layer before from which the job at `place` of `width` draws.
+/// Returns the artifacts of the layer before from which the job at `place` of `width` draws.
 fn window(shape: &Shape, place: u32, width: u32, before: &Range<Job>) -> Range<Job> {
     let all = before.len() as u32;
     let span = match shape.window {

@@ -2,8 +2,8 @@
 //!
 //! `graph` makes the jobs. `farm` has the workers, with a `cache` each. `simulation` is the course
 //! of a build; it asks one of the policies in `policy` which worker runs what, one of which is the
-//! planner of filch's build scheduler. `figures` are what comes of it; `sweep` repeats it on other
-//! links and with other timeouts; `report` and `plots` show it.
+//! planner of filch's build scheduler. `figures` has the outcome; `sweep` repeats it on other links
+//! and with other timeouts; `report` and `plots` show it.
 //!
 //! The same settings give the same figures and the same plots, to the last byte.
 
@@ -92,7 +92,7 @@ fn slots(setup: &Setup) -> u64 {
     u64::from(setup.workers) * u64::from(setup.slots)
 }
 
-/// The lower bounds of the makespan. A result that is cached may take no time.
+/// Returns the lower bounds of the makespan. A result that is cached may take no time.
 fn bounds(graph: &Graph, setup: &Setup) -> graph::Bounds {
     let mut run: Vec<Time> = (0..graph.jobs()).map(|job| graph.run(job)).collect();
     for (job, _) in setup.cached_results(graph.jobs()) {

@@ -1,4 +1,4 @@
-//! Four plots of what was simulated, as SVG.
+//! Four plots of the simulations, as SVG.
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +17,7 @@ use super::sweep::Sweep;
 const SIZE: (u32, u32) = (800, 480);
 const FONT: &str = "sans-serif";
 
-/// What the plots show.
+/// The data of the plots.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     pub(super) ratios: &'a Sweep,
@@ -26,12 +26,12 @@ pub(super) struct Shown<'a> {
     pub(super) policies: &'a [Figures],
     /// The lower bound of the makespan, in nanoseconds.
     pub(super) least: f64,
-    /// How many jobs run at a time at most.
+    /// The most jobs that run at a time.
     pub(super) slots: u64,
 }
 
-/// A colour of Okabe and Ito, which the colour-blind can tell apart. What is drawn first is wider,
-/// so that it is seen below another curve.
+/// Returns a colour of Okabe and Ito, which the colour-blind can tell apart. Curves drawn first are
+/// wider, so that they show below others.
 fn style(kind: Kind) -> ShapeStyle {
     let (red, green, blue, width) = match kind {
         Kind::Filch => (213, 94, 0, 2),
@@ -47,11 +47,11 @@ fn style(kind: Kind) -> ShapeStyle {
 struct Curve {
     kind: Kind,
     points: Vec<(f64, f64)>,
-    /// Whether each point is marked.
+    /// Set if each point is marked.
     marked: bool,
 }
 
-/// What stands around the curves.
+/// The frame around the curves.
 struct Frame<'a> {
     title: &'a str,
     x: &'a str,
@@ -191,7 +191,7 @@ fn ticks(range: Range<f64>) -> RangedCoordf64 {
     range.into()
 }
 
-/// Makespans over what was swept, in lower bounds.
+/// Returns the makespans over the changed values, in lower bounds.
 fn curves(sweep: &Sweep, least: f64) -> Vec<Curve> {
     let lines = sweep.lines.iter();
     let curve = |line: &super::sweep::Line| Curve {
@@ -213,7 +213,7 @@ fn span(sweep: &Sweep) -> Range<f64> {
     first..last
 }
 
-/// From below all points to above them, with room for the legend.
+/// Returns a range from below all points to above them, with room for the legend.
 fn heights(curves: &[Curve]) -> RangedCoordf64 {
     let heights = || {
         curves

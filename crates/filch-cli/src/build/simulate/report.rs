@@ -10,7 +10,7 @@ use super::simulation::Setup;
 use super::sweep::Sweep;
 use crate::columns::Columns;
 
-/// What was simulated, and what each policy came to.
+/// The simulated build, and the outcome of each policy.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(super) shape: Shape,
@@ -18,14 +18,14 @@ pub(crate) struct Report {
     pub(super) timeouts: Timeouts,
     /// Inputs a job, on average.
     pub(super) inputs: f64,
-    /// Transfer of all inputs to run time.
+    /// The ratio of the transfer of all inputs to the run time.
     pub(super) ratio: f64,
     pub(super) bounds: Bounds,
     pub(super) policies: Vec<Figures>,
     pub(super) sweeps: Option<Sweeps>,
 }
 
-/// What the plots show besides.
+/// The additional data of the plots.
 #[derive(Debug)]
 pub(super) struct Sweeps {
     pub(super) ratios: Sweep,
@@ -38,7 +38,7 @@ fn seconds(time: Time) -> f64 {
 }
 
 impl Report {
-    /// The report, with tables of so many columns.
+    /// Returns the report, with tables of at most that many columns.
     pub(crate) fn within(&self, width: usize) -> Printed<'_> {
         Printed {
             report: self,
@@ -102,7 +102,7 @@ impl Report {
         table.within(width)
     }
 
-    /// How long jobs waited, from being ready to their start.
+    /// Returns the table of the times that jobs waited, from being ready to their start.
     fn waits(&self, width: usize) -> String {
         let mut table = Columns::new(["policy", "wait p50", "p99", "max"]);
         for figures in &self.policies {
@@ -122,8 +122,8 @@ impl Report {
         table.within(width)
     }
 
-    /// How long each simulation took, on a thread of its own beside others: the one part that the
-    /// seed does not decide.
+    /// Returns the table of the real time of each simulation, on a thread beside others: the one
+    /// part that the seed does not decide.
     fn speed(&self, width: usize) -> String {
         let mut table = Columns::new(["policy", "simulated in", "events", "a second"]);
         for figures in &self.policies {
@@ -151,7 +151,7 @@ impl Sweeps {
     }
 }
 
-/// Makespans, in lower bounds; in brackets the local hits by bytes.
+/// Returns the makespans, in lower bounds, with the local hits by bytes in brackets.
 fn sweep(what: &str, sweep: &Sweep, least: f64, width: usize) -> String {
     let kinds = sweep.lines.iter().map(|line| line.kind.to_string());
     let mut table = Columns::new([what.to_owned()].into_iter().chain(kinds));
@@ -165,11 +165,11 @@ fn sweep(what: &str, sweep: &Sweep, least: f64, width: usize) -> String {
     table.within(width)
 }
 
-/// For which ratios the heuristic pays, and for which it costs.
+/// The ratios for which the heuristic pays, and those for which it costs.
 #[derive(Debug)]
 struct Verdict<'a>(&'a Sweep);
 
-/// One per cent is a difference.
+/// The factor of the least difference: one per cent.
 const DIFFERENCE: f64 = 0.99;
 
 impl fmt::Display for Verdict<'_> {

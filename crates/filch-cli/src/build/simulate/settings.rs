@@ -1,4 +1,4 @@
-//! What is simulated.
+//! The settings of a simulation.
 
 use std::path::PathBuf;
 
@@ -8,21 +8,21 @@ use super::graph::{Graph, Shape};
 use super::policy::Timeouts;
 use super::simulation::Setup;
 
-/// What is simulated, and where the plots go.
+/// The settings of a simulation, and the folder of its plots.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) shape: Shape,
     pub(crate) setup: Setup,
     pub(crate) timeouts: Timeouts,
-    /// If given, the link is made so much slower or faster that the transfer of all inputs takes
-    /// that many times the time that all jobs run.
+    /// If given, sets the speed of the link, so that the transfer of all inputs takes that many
+    /// times the run time of all jobs.
     pub(crate) ratio: Option<f64>,
     /// The folder for plots; with them, ratios and timeouts are swept.
     pub(crate) plots: Option<PathBuf>,
 }
 
 impl Settings {
-    /// What no single option can be blamed for.
+    /// Checks options that are wrong only in combination.
     pub(super) fn check(&self) -> Result<(), BuildSimulateError> {
         if self.shape.layers > self.shape.jobs {
             let Shape { layers, jobs, .. } = self.shape;
@@ -35,7 +35,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The farm, with the link that the ratio means, and that ratio.
+    /// Returns the farm, with the link for the ratio, and that ratio.
     pub(super) fn setup_for(&self, graph: &Graph) -> (Setup, f64) {
         let given = ratio(graph, self.setup.link);
         match self.ratio {
@@ -45,14 +45,14 @@ impl Settings {
     }
 }
 
-/// The same farm with a link on which the transfer of all inputs takes `wanted` times the time that
-/// all jobs run.
+/// Returns the farm with a link on which the transfer of all inputs takes `wanted` times the run
+/// time of all jobs.
 pub(super) fn with_ratio(graph: &Graph, setup: Setup, wanted: f64) -> Setup {
     let link = setup.link.slower(wanted / ratio(graph, setup.link));
     Setup { link, ..setup }
 }
 
-/// How long the transfer of all inputs of all jobs takes, to how long these run.
+/// Returns the ratio of the transfer of all inputs of all jobs to their run time.
 pub(super) fn ratio(graph: &Graph, link: Link) -> f64 {
     let (inputs, bytes) = graph.all_inputs();
     let run: f64 = (0..graph.jobs()).map(|job| graph.run(job) as f64).sum();

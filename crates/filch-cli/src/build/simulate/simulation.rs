@@ -1,4 +1,4 @@
-//! The course of a build in virtual time: a queue of ends, and a policy that is told of them.
+//! The course of a build in virtual time: a queue of ends, and a policy that hears of them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +13,10 @@ use crate::random::Random;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setup {
     pub(crate) workers: u32,
-    /// How many jobs a worker runs at a time.
+    /// The number of jobs that a worker runs at a time.
     pub(crate) slots: u32,
     pub(crate) link: Link,
-    /// How many bytes each cache holds; `None`: all.
+    /// The bytes of each cache; `None`: unlimited.
     pub(crate) cache_limit: Option<u64>,
     /// The share of jobs whose result a random worker has already.
     pub(crate) cached: f64,
@@ -24,7 +24,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Which worker has a result already: pairs in the order of the jobs.
+    /// Returns the results that workers have already: pairs in the order of the jobs.
     pub(super) fn cached_results(&self, jobs: u32) -> Vec<(Job, Worker)> {
         let mut random = Random::new(self.seed, 1);
         let mut holder = |job| {
@@ -35,7 +35,7 @@ impl Setup {
     }
 }
 
-/// When a job was ready, began and ended, and where.
+/// The times at which a job was ready, began and ended, and its worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) ready: Time,
@@ -44,7 +44,7 @@ pub(super) struct Record {
     pub(super) worker: Worker,
 }
 
-/// What is known of a job that has not ended.
+/// The record of a job that has not ended.
 const NEVER: Record = Record {
     ready: Time::MAX,
     start: Time::MAX,
@@ -52,30 +52,30 @@ const NEVER: Record = Record {
     worker: Worker::MAX,
 };
 
-/// What came of it.
+/// The outcome of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// By the job's number.
+    /// Indexed by the job's number.
     pub(super) records: Vec<Record>,
-    /// What was not there when jobs began.
+    /// The inputs that were missing when jobs began.
     pub(super) moved: Amount,
-    /// Of the jobs that ran: not of those whose worker had the result.
+    /// The inputs of jobs that ran: not of those whose worker had the result.
     pub(super) needed: Amount,
-    /// Jobs that a worker began which had their result.
+    /// Jobs whose worker had their result when they began.
     pub(super) results_used: u64,
     /// Jobs that became ready, began and ended, artifacts that came and went, deadlines.
     pub(super) events: u64,
 }
 
-/// Runs all jobs of the graph, each when its inputs have been made. `tick` is called for each that
+/// Runs all jobs of the graph, each when its inputs have been made. Calls `tick` for each that
 /// ends.
 ///
-/// At one moment things happen in this order: a deadline; then the ends, in the order of the
-/// starts. At an end: the worker has the result, and what it fetched for it; dependents become
-/// ready, in ascending order; the slot is free.
+/// Events of one time happen in this order: a deadline; then the ends, in the order of the starts.
+/// At an end: the worker gets the result, and the inputs that it fetched; dependents become ready,
+/// in ascending order; the slot is free.
 ///
 /// # Errors
-/// How many jobs have ended, if the policy leaves the others waiting for ever.
+/// The number of jobs that have ended, if the policy leaves the others waiting for ever.
 pub(super) fn simulate(
     graph: &Graph,
     setup: &Setup,
@@ -111,7 +111,7 @@ pub(super) fn simulate(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     time: Time,
-    /// How many jobs had started before.
+    /// The number of jobs that had started before.
     number: u32,
     job: Job,
 }
@@ -123,19 +123,19 @@ struct Course<'a, 'g> {
     now: Time,
     farm: Farm<'g>,
     ends: BinaryHeap<Reverse<End>>,
-    /// Of each job, how many inputs have not been made.
+    /// The number of inputs of each job that have not been made.
     unmade: Vec<u32>,
     started: u32,
     outcome: Outcome,
     /// Empty between two calls.
     starts: Vec<(Worker, Job)>,
-    /// As above.
+    /// Empty between two calls.
     gone: Vec<Job>,
-    /// What the policy has not been told.
+    /// The changes that the policy has not heard of.
     changes: Vec<Change>,
 }
 
-/// In the cache of a worker.
+/// A change in the cache of a worker.
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Gained(Job),
@@ -173,7 +173,7 @@ impl<'a, 'g> Course<'a, 'g> {
         course
     }
 
-    /// All slots are free, and the jobs without inputs are ready.
+    /// Begins the build: all slots are free, and the jobs without inputs are ready.
     fn open(&mut self) {
         for _ in 0..self.slots {
             for worker in 0..self.farm.workers() {
@@ -218,7 +218,7 @@ impl<'a, 'g> Course<'a, 'g> {
         self.tell(|policy, moment| policy.free(worker, moment));
     }
 
-    /// The artifact comes into the cache of the worker, and others may go.
+    /// Adds the artifact to the cache of the worker, which may evict others.
     fn keep(&mut self, worker: Worker, artifact: Job) {
         let is_new = self.farm.insert(worker, artifact, &mut self.gone);
         let gone = self.gone.drain(..).map(Change::Lost);
@@ -240,7 +240,7 @@ impl<'a, 'g> Course<'a, 'g> {
         self.changes = changes;
     }
 
-    /// Tells the policy something, and starts what it decides to start.
+    /// Makes a call of the policy, and starts the jobs that it decides to start.
     fn tell(&mut self, news: impl FnOnce(&mut dyn Policy, &mut Moment<'_, 'g>)) {
         self.outcome.events += 1;
         let mut starts = mem::take(&mut self.starts);

@@ -11,15 +11,15 @@ use super::simulation::Setup;
 use super::trials::{Trial, run_all};
 use crate::progress::Progress;
 
-/// Makespans over one thing that is changed.
+/// Makespans over one changed value.
 #[derive(Debug, Clone)]
 pub(super) struct Sweep {
-    /// What was changed, ascending.
+    /// The changed values, ascending.
     pub(super) at: Vec<f64>,
     pub(super) lines: Vec<Line>,
 }
 
-/// What one policy came to, by the places of `at`.
+/// The outcome of one policy, at the values of `at`.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) kind: Kind,
@@ -29,18 +29,18 @@ pub(super) struct Line {
     pub(super) local: Vec<f64>,
 }
 
-/// Transfer to run time.
+/// The ratios of transfer to run time.
 pub(super) const RATIOS: [f64; 11] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
 
-/// Seconds.
+/// The timeouts, in seconds.
 pub(super) const TIMEOUTS: [f64; 11] = [
     0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0,
 ];
 
-/// How many simulations both sweeps are.
+/// The number of simulations in both sweeps.
 pub(super) const TRIALS: u64 = (Kind::ALL.len() * RATIOS.len() + 2 * TIMEOUTS.len()) as u64;
 
-/// All policies on links that are slower and slower.
+/// Simulates all policies on slower and slower links.
 pub(super) fn over_ratios(
     graph: &Graph,
     setup: Setup,
@@ -61,7 +61,7 @@ pub(super) fn over_ratios(
     Ok(sweep(&RATIOS, &figures))
 }
 
-/// The policies that have a timeout, with others.
+/// Simulates the policies that have a timeout, with other timeouts.
 pub(super) fn over_timeouts(
     graph: &Graph,
     setup: Setup,
@@ -85,7 +85,7 @@ pub(super) fn over_timeouts(
     Ok(sweep(&TIMEOUTS, &figures))
 }
 
-/// One line after another, each with a figure for each place.
+/// Makes the lines, one after another, each with a figure for each value.
 fn sweep(at: &[f64], figures: &[Figures]) -> Sweep {
     let line = |figures: &[Figures]| Line {
         kind: figures[0].kind,
@@ -106,8 +106,8 @@ impl Sweep {
         self.lines.iter().find(|line| line.kind == kind)
     }
 
-    /// Runs of neighbouring places at which one policy takes less than `factor` times what the
-    /// other one takes: the first and the last place of each.
+    /// Returns the first and the last place of each run of places at which one policy takes less
+    /// than `factor` times as long as the other one.
     pub(super) fn ranges(&self, kind: Kind, other: Kind, factor: f64) -> Vec<(f64, f64)> {
         let (Some(line), Some(other)) = (self.line(kind), self.line(other)) else {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Whole simulations: graphs by hand, with the times that a person worked out, and random ones.
 //!
-//! What holds in each simulation, for every policy:
+//! Invariants of each simulation, for every policy:
 //!
 //! 1. Each job runs once, not before all its inputs have been made, and is ready when they are.
 //! 2. A worker runs at most as many jobs at a time as it has slots.

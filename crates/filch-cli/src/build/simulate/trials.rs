@@ -12,7 +12,7 @@ use super::policy::{Kind, Timeouts};
 use super::simulation::{self, Setup};
 use crate::progress::Progress;
 
-/// A job takes less than a microsecond: a bar that counts each would take longer.
+/// The jobs that the bar counts at once: one takes less than a microsecond, less than counting.
 const AT_A_TIME: u64 = 4_096;
 
 /// One simulation: a policy on a farm.

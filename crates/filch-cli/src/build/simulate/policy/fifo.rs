@@ -11,7 +11,7 @@ use crate::build::simulate::graph::Job;
 #[derive(Debug)]
 pub(super) struct Fifo {
     waiting: VecDeque<Job>,
-    /// Free slots, that for longest first.
+    /// The free slots; the one free for longest comes first.
     free: VecDeque<Worker>,
 }
 

@@ -1,4 +1,4 @@
-//! The build scheduler of filch, as it is: its `Planner` decides.
+//! The build scheduler of filch: its `Planner` decides.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::interface::{Moment, Policy};
 use crate::build::simulate::farm::Worker;
 use crate::build::simulate::graph::{Job, Time};
 
-/// How long the heuristic waits. `None`: without end.
+/// The timeouts of the heuristic. `None`: no timeout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Timeouts {
-    /// For a worker that has the job's result.
+    /// The wait for a worker that has the job's result.
     pub(crate) cache: Option<Duration>,
-    /// For a worker that has one of its inputs.
+    /// The wait for a worker that has one of its inputs.
     pub(crate) deps: Option<Duration>,
 }
 
@@ -43,7 +43,7 @@ impl Heuristic {
         Self { planner, workers }
     }
 
-    /// The time, then a call that may decide.
+    /// Tells the planner the time, then makes a call that may decide.
     fn call(
         &mut self,
         moment: &mut Moment<'_, '_>,
@@ -59,7 +59,7 @@ impl Heuristic {
 
 type Sink<'s> = filch::build_scheduler::Sink<'s, Job, (), Worker>;
 
-/// What the planner refuses only if a worker is unknown to it, or a job waits twice.
+/// Unwraps a result: the planner refuses only unknown workers, and jobs that wait already.
 fn expect<T, E>(result: Result<T, E>) -> T {
     match result {
         Ok(value) => value,

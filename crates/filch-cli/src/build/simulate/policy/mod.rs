@@ -1,4 +1,4 @@
-//! What decides which worker runs which job.
+//! The policies, which decide which worker runs which job.
 
 mod fifo;
 mod heuristic;
@@ -37,12 +37,12 @@ impl Kind {
         Self::NearFirst,
     ];
 
-    /// Whether its decisions depend on the timeouts.
+    /// Returns whether its decisions depend on the timeouts.
     pub(super) fn waits(self) -> bool {
         matches!(self, Self::Filch | Self::NearFirst)
     }
 
-    /// For a farm of that size.
+    /// Makes the policy for a farm of that size.
     pub(super) fn policy(self, workers: u32, timeouts: Timeouts, seed: u64) -> Box<dyn Policy> {
         let config = timeouts.config().seed(seed);
         let heuristic = |config| Box::new(Heuristic::new(workers, config));

@@ -8,7 +8,7 @@ use crate::build::simulate::graph::Job;
 use crate::random::Random;
 
 /// A queue for each worker. A job goes to the shorter queue of two random ones when it becomes
-/// ready, and stays there; the job that runs counts. Caches do not matter. M. Mitzenmacher, *The
+/// ready, and stays there; the running job counts. Caches do not matter. M. Mitzenmacher, *The
 /// Power of Two Choices in Randomized Load Balancing*, 2001.
 #[derive(Debug)]
 pub(super) struct TwoChoices {
@@ -32,7 +32,7 @@ impl TwoChoices {
         }
     }
 
-    /// The less loaded of two different workers; the first, if they are equal.
+    /// Returns the less loaded of two different workers; the first, if they are equal.
     fn choose(&mut self) -> Worker {
         let count = self.workers.len() as u32;
         let first = self.random.below(count);

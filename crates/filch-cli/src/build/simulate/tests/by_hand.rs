@@ -28,7 +28,7 @@ fn five() -> Graph {
     ])
 }
 
-/// Two workers; a byte takes a second to fetch.
+/// Makes two workers; a byte takes a second to fetch.
 fn two() -> Setup {
     Setup {
         workers: 2,
@@ -56,7 +56,7 @@ fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome 
     simulate(graph, setup, &mut *policy, &|| {}).unwrap()
 }
 
-/// When each job begins and ends, in seconds, and where.
+/// Returns the begin and the end of each job, in seconds, and its worker.
 fn times(outcome: &Outcome) -> Vec<(u64, u64, u32)> {
     let records = outcome.records.iter();
     let seconds = |time: Time| {

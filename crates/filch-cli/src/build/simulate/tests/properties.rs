@@ -1,4 +1,4 @@
-//! Random graphs and farms: what holds in each simulation.
+//! Random graphs and farms: the invariants of each simulation.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -69,8 +69,8 @@ fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     simulate(graph, setup, &mut *policy, &|| {}).unwrap()
 }
 
-/// What was moved, from the records alone, if caches have no limit: for each job, a scan of what
-/// its worker ran before. Also checks how long each job took.
+/// Recomputes the transfers from the records alone, if caches have no limit: for each job, it scans
+/// what its worker ran before. Also checks the time of each job.
 fn recount(graph: &Graph, setup: &Setup, outcome: &Outcome) -> Amount {
     let results: HashSet<_> = setup.cached_results(graph.jobs()).into_iter().collect();
     let mut moved = Amount::default();
@@ -109,7 +109,7 @@ fn recount(graph: &Graph, setup: &Setup, outcome: &Outcome) -> Amount {
     moved
 }
 
-/// The most jobs that a worker ran at a time. A job that takes no time takes no slot.
+/// Returns the most jobs that a worker ran at a time. A job that takes no time takes no slot.
 fn most_at_a_time(outcome: &Outcome, workers: u32) -> i32 {
     let mut most = 0;
     for worker in 0..workers {
@@ -178,7 +178,7 @@ proptest! {
         Kind::ALL.into_iter().for_each(|kind| check(kind, &case));
     }
 
-    /// Nothing is to be decided: a worker that never rests ends when all work is done.
+    /// There is nothing to decide: a worker that never rests ends when all work is done.
     #[test]
     fn one_worker_without_transfer_takes_the_sum_of_the_run_times(case in case()) {
         let free = Link { latency: 0.0, bandwidth: f64::INFINITY };
