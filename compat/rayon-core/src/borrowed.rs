@@ -4,8 +4,8 @@
 
 use std::ptr::NonNull;
 
-/// A `&T` in a type that has no lifetime for it. rayon's `Scope<'scope>` says how long its jobs may
-/// borrow, and nothing about the scope's own frame.
+/// A `&T` in a type without a lifetime for it. rayon's `Scope<'scope>` says how long its jobs may
+/// borrow, but nothing about the scope's own frame.
 #[derive(Debug)]
 pub(crate) struct Borrowed<T>(NonNull<T>);
 
@@ -25,12 +25,12 @@ impl<T> Copy for Borrowed<T> {}
 
 impl<T> Borrowed<T> {
     /// # Safety
-    /// Nobody calls [`get`](Self::get), on this or a copy, when `value` is gone or has moved.
+    /// Nobody calls [`get`](Self::get), on this or a copy, after `value` is gone or has moved.
     pub(crate) unsafe fn new(value: &T) -> Self {
         Self(NonNull::from(value))
     }
 
-    /// What it was made of.
+    /// Returns the value that it was made of.
     #[inline]
     pub(crate) fn get(&self) -> &T {
         // SAFETY: the value is there still, says the caller of `new`.

@@ -7,9 +7,9 @@ use filch_fork_join::Worker;
 
 use crate::global;
 
-/// Calls `work` once on each thread of the caller's pool, or of the global pool, and returns what
-/// the calls return, by the threads' indices. A thread that is in the middle of a job does it when
-/// it waits, or has ended that.
+/// Calls `work` once on each thread of the caller's pool, or of the global pool, and returns the
+/// results, by the threads' indices. A thread in the middle of a job makes the call when it waits,
+/// or when the job has ended.
 ///
 /// ```
 /// let indices = rayon_core::broadcast(|context| context.index());
@@ -17,7 +17,7 @@ use crate::global;
 /// ```
 ///
 /// # Panics
-/// If a call does, when all have ended.
+/// If a call panics, after all have ended.
 pub fn broadcast<OP, R>(work: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -47,10 +47,10 @@ where
     });
 }
 
-/// What [`broadcast`] tells each call.
+/// The argument of each call of [`broadcast`].
 pub struct BroadcastContext<'a> {
     worker: &'a Worker,
-    /// It stays on its thread.
+    /// Keeps it on its thread.
     thread: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -62,13 +62,13 @@ impl<'a> BroadcastContext<'a> {
         }
     }
 
-    /// The index of the thread.
+    /// Returns the index of the thread.
     #[inline]
     pub fn index(&self) -> usize {
         self.worker.index()
     }
 
-    /// How many threads make the call.
+    /// Returns the number of threads that make the call.
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.worker.threads()

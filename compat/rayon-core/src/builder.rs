@@ -1,4 +1,4 @@
-//! How a pool is to be.
+//! The settings of a pool.
 
 use std::any::Any;
 use std::env;
@@ -13,7 +13,7 @@ use crate::error::{Reason, ThreadPoolBuildError};
 use crate::handlers::Handlers;
 use crate::threads::{CustomSpawn, DefaultSpawn, Private, ThreadBuilder, ThreadSpawn};
 
-/// How a [`ThreadPool`](crate::ThreadPool), or the global pool, is to be.
+/// The settings of a [`ThreadPool`](crate::ThreadPool), or of the global pool.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -30,7 +30,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     spawn: S,
 }
 
-/// How many threads a pool can have.
+/// Returns the most threads that a pool can have.
 pub fn max_num_threads() -> usize {
     Pool::MAX_THREADS
 }
@@ -52,7 +52,7 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// A pool of as many threads as the system has.
+    /// Makes the settings of a pool with as many threads as the system has.
     pub fn new() -> Self {
         Self::default()
     }
@@ -111,8 +111,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Has `spawn` make the threads, each of which must call [`ThreadBuilder::run`]. They exit when
-    /// the pool has been dropped; to wait for that is the caller's business.
+    /// Makes `spawn` create the threads, each of which must call [`ThreadBuilder::run`]. They exit
+    /// when the pool has been dropped; waiting for that is the caller's business.
     ///
     /// ```
     /// let pool = rayon_core::ThreadPoolBuilder::new()
@@ -140,7 +140,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// What the thread with an index is called. Without this, threads have no names.
+    /// Sets the name of the thread with an index. Without this, threads have no names.
     pub fn thread_name<F>(mut self, name: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -149,23 +149,23 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads; [`max_num_threads`](crate::max_num_threads) if that is more. 0, as without
-    /// this: what the environment variable `RAYON_NUM_THREADS` says, or as many as the system has.
+    /// Sets the number of threads, at most [`max_num_threads`](crate::max_num_threads). 0 is the
+    /// default: the environment variable `RAYON_NUM_THREADS`, or as many as the system has.
     pub fn num_threads(mut self, threads: usize) -> Self {
         self.num_threads = threads;
         self
     }
 
-    /// Makes the calling thread the pool's first, with the index 0. The spawn handler does not make
-    /// it, and the handlers for start and exit are not called on it. It runs jobs while it waits
-    /// for some, or [yields](crate::yield_now).
+    /// Makes the calling thread the pool's first, with the index 0. The spawn handler does not
+    /// create it, and the handlers for start and exit are not called on it. It runs jobs while it
+    /// waits for some, or [yields](crate::yield_now).
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Gives `handler` what a panic says that nobody waits for: of a spawned job, or of the
-    /// handlers for start and exit. Without this, and if it panics, the process is aborted.
+    /// Gives `handler` the payload of a panic that nobody waits for: of a spawned job, or of the
+    /// handlers for start and exit. Without it, or if it panics, the process is aborted.
     pub fn panic_handler<H>(mut self, handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -174,20 +174,20 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The stacks of the threads, in bytes.
+    /// Sets the stack size of the threads, in bytes.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// A hint, which is not taken: see [`spawn_fifo`](crate::spawn_fifo).
+    /// Sets a hint, which is ignored: see [`spawn_fifo`](crate::spawn_fifo).
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo`, which promise an order")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;
         self
     }
 
-    /// Has each thread call `handler` with its index before it runs jobs. A panic of it goes to the
+    /// Makes each thread call `handler` with its index before it runs jobs. Its panic goes to the
     /// [panic handler](Self::panic_handler), and the thread goes on.
     pub fn start_handler<H>(mut self, handler: H) -> Self
     where
@@ -197,8 +197,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has each thread call `handler` with its index when it has run its last job. A panic of it
-    /// goes to the [panic handler](Self::panic_handler).
+    /// Makes each thread call `handler` with its index after its last job. Its panic goes to the
+    /// [panic handler](Self::panic_handler).
     pub fn exit_handler<H>(mut self, handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What [`ThreadPoolBuilder`] was called before.
+//! The former name of [`ThreadPoolBuilder`].
 
 #![expect(deprecated, reason = "rayon-core offers it still")]
 
@@ -9,7 +9,7 @@ use std::fmt;
 use crate::builder::ThreadPoolBuilder;
 use crate::thread_pool::ThreadPool;
 
-/// How a pool is to be. [`ThreadPoolBuilder`] can do more.
+/// The settings of a pool. [`ThreadPoolBuilder`] can do more.
 #[deprecated(note = "use `ThreadPoolBuilder`")]
 #[derive(Default)]
 pub struct Configuration(ThreadPoolBuilder);

@@ -1,4 +1,4 @@
-//! Why a pool was not built.
+//! The reason why a pool was not built.
 
 use std::error::Error;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::io;
 
 use filch_fork_join::StartError;
 
-/// Why [`build`](crate::ThreadPoolBuilder::build) or
-/// [`build_global`](crate::ThreadPoolBuilder::build_global) has built no pool.
+/// The reason why [`build`](crate::ThreadPoolBuilder::build) or
+/// [`build_global`](crate::ThreadPoolBuilder::build_global) built no pool.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError(Reason);
 
@@ -15,7 +15,7 @@ pub struct ThreadPoolBuildError(Reason);
 pub(crate) enum Reason {
     /// There is a global pool.
     GlobalPoolIsThere,
-    /// The thread that was to be a pool's belongs to one.
+    /// The thread that should join the pool belongs to another one.
     ThreadIsInPool,
     /// The system, or the spawn handler, has refused a thread.
     Thread(io::Error),

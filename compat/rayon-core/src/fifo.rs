@@ -1,4 +1,4 @@
-//! Jobs of which the oldest begins first, whichever of them a worker takes.
+//! Jobs that begin oldest first, whichever of them a worker takes.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use filch_injector::Injector;
 
 type Job<'scope, C> = Box<dyn FnOnce(&C) + Send + 'scope>;
 
-/// Jobs in the order in which they were spawned. For each, a worker is given a job of its own,
-/// which calls [`run_oldest`](Self::run_oldest): it takes a turn, not that very job.
+/// Jobs in the order in which they were spawned. For each, a worker gets a job which calls
+/// [`run_oldest`](Self::run_oldest): it takes a turn, not that very job.
 pub(crate) struct Fifo<'scope, C>(Injector<Job<'scope, C>>);
 
 impl<C> Default for Fifo<'_, C> {
@@ -23,7 +23,7 @@ impl<C> fmt::Debug for Fifo<'_, C> {
 }
 
 impl<'scope, C> Fifo<'scope, C> {
-    /// To be followed by the spawn of a turn.
+    /// Adds a job. The caller then spawns a turn.
     pub(crate) fn push(&self, job: impl FnOnce(&C) + Send + 'scope) {
         self.0.push(Box::new(job));
     }
@@ -31,7 +31,7 @@ impl<'scope, C> Fifo<'scope, C> {
     /// Runs the job whose turn it is.
     ///
     /// # Panics
-    /// If the job does.
+    /// If the job panics.
     pub(crate) fn run_oldest(&self, context: &C) {
         match self.0.pop() {
             Some(job) => job(context),

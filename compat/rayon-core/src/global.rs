@@ -1,4 +1,4 @@
-//! The pool of the calling thread, or the one that is there for all others.
+//! The pool of the calling thread, or else the global pool.
 
 use filch_fork_join::{OncePool, Pool, Worker};
 
@@ -8,7 +8,7 @@ use crate::threads::ThreadSpawn;
 
 static GLOBAL: OncePool = OncePool::new();
 
-/// The global pool, which is built if there is none.
+/// Returns the global pool, which it builds if there is none.
 ///
 /// # Panics
 /// If it cannot be built.
@@ -20,12 +20,12 @@ pub(crate) fn pool() -> &'static Pool {
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    /// Builds the global pool, on which everything runs that is called outside of a pool. Without
-    /// this the first such call builds it as [`new`](ThreadPoolBuilder::new) says.
+    /// Builds the global pool, which runs everything that is called outside of a pool. Without this
+    /// the first such call builds it as [`new`](ThreadPoolBuilder::new) says.
     ///
     /// # Errors
-    /// If there is a global pool; and as [`build`](Self::build), after which there is none, and it
-    /// may be tried again.
+    /// If there is a global pool; and as [`build`](Self::build): then there is none, and it can be
+    /// tried again.
     ///
     /// # Panics
     /// As [`build`](Self::build).
@@ -51,7 +51,7 @@ pub(crate) fn on_global<R: Send>(work: impl FnOnce(&Worker) -> R + Send) -> R {
     pool().install(work)
 }
 
-/// How many threads the pool of the calling thread has; the global pool, if it belongs to none.
+/// Returns the number of threads in the calling thread's pool; in the global pool, if it has none.
 ///
 /// # Panics
 /// If there is no global pool, and none can be built.
@@ -59,14 +59,14 @@ pub fn current_num_threads() -> usize {
     Worker::current(|worker| worker.map(Worker::threads)).unwrap_or_else(|| pool().threads())
 }
 
-/// The index of the calling thread in its pool. `None`: it belongs to none.
+/// Returns the index of the calling thread in its pool; `None` if it has none.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     Worker::current(|worker| worker.map(Worker::index))
 }
 
-/// Whether the calling thread has jobs that have not begun, which others may steal at any time.
-/// `None`: it belongs to no pool.
+/// Returns whether the calling thread has jobs that have not begun, which others may steal at any
+/// time; `None` if it belongs to no pool.
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Worker::current(|worker| worker.map(Worker::has_jobs))

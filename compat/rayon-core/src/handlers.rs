@@ -1,4 +1,4 @@
-//! What a program has to say when a thread starts, exits, or carries a panic that nobody waits for.
+//! A program's handlers for a thread's start and exit, and for a panic that nobody waits for.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ pub(crate) struct Handlers {
 }
 
 impl Handlers {
-    /// Has a pool call them. What the other two say in a panic goes to the one for panics.
+    /// Makes a pool call them. A panic of the other two goes to the panic handler.
     pub(crate) fn install(self, mut config: Config) -> Config {
         if let Some(start) = self.start {
             config = config.on_start(start);
@@ -31,7 +31,7 @@ impl Handlers {
     }
 }
 
-/// Gives a panic to its handler. The process is aborted if there is none, or it panics.
+/// Gives a panic to its handler. If there is none, or it panics, the process is aborted.
 fn panicked(handler: Option<&PanicHandler>, payload: Payload) {
     let is_told = handler.is_some_and(|handler| {
         let told = catch_unwind(AssertUnwindSafe(|| handler(payload)));

@@ -6,12 +6,12 @@ use filch_fork_join::Worker;
 
 use crate::global;
 
-/// Runs both closures, perhaps at the same time, and returns what they return. Called outside of a
+/// Runs both closures, perhaps at the same time, and returns their results. Called outside of a
 /// pool, it runs both on the global one.
 ///
-/// `a` runs at once; `b` on whichever thread of the pool has nothing to do, or after `a`. What the
-/// caller did before happens before both, and both happen before the return. On a thread of a pool
-/// it allocates nothing.
+/// `a` runs at once; `b` on any idle thread of the pool, or after `a`. Everything that the caller
+/// did before happens before both, and both happen before the return. On a thread of a pool it
+/// allocates nothing.
 ///
 /// ```
 /// fn sum(numbers: &[u64]) -> u64 {
@@ -29,7 +29,7 @@ use crate::global;
 /// ```
 ///
 /// # Panics
-/// If one of them does, when both have ended; if both do, with what `a` says.
+/// If one of them panics, after both have ended; if both do, with the panic of `a`.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -41,7 +41,7 @@ where
     global::on_worker(|worker| worker.join(|_| a(), |_| b()))
 }
 
-/// [`join`] with closures that are told whether they run elsewhere.
+/// As [`join`], with closures that are told whether they run on another thread.
 ///
 /// # Panics
 /// As there.
@@ -73,11 +73,11 @@ where
     )
 }
 
-/// What [`join_context`] tells its closures.
+/// The argument of the closures of [`join_context`].
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// It stays on its thread.
+    /// Keeps it on its thread.
     thread: PhantomData<*mut ()>,
 }
 
@@ -90,7 +90,7 @@ impl FnContext {
         }
     }
 
-    /// Whether another thread runs the closure than the one that called [`join_context`].
+    /// Returns whether the closure runs on another thread than the caller of [`join_context`].
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated

@@ -1,4 +1,4 @@
-//! Scopes: as many jobs as one likes, which borrow from the caller.
+//! Scopes: any number of jobs, which borrow from the caller.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::borrowed::Borrowed;
 use crate::broadcast::BroadcastContext;
 use crate::global;
 
-/// Jobs that may borrow what lives as long as `'scope`: see [`scope()`].
+/// Jobs that may borrow data that lives as long as `'scope`: see [`scope()`].
 pub struct Scope<'scope> {
     jobs: Borrowed<fork_join::Scope<'scope>>,
 }
 
-/// Calls `body` on a thread of the caller's pool, or of the global pool, with a scope in which it
-/// may [spawn](Scope::spawn) jobs. Returns what `body` returns when all jobs have ended.
+/// Calls `body` on a thread of the caller's pool, or of the global pool, with a scope into which it
+/// may [spawn](Scope::spawn) jobs. Returns its result when all jobs have ended.
 ///
-/// What the caller did before happens before the jobs, and they happen before the return.
+/// Everything before this call happens before the jobs, and they happen before the return.
 ///
 /// ```
 /// let (mut left, mut right) = (0, 0);
@@ -29,7 +29,7 @@ pub struct Scope<'scope> {
 /// ```
 ///
 /// # Panics
-/// If `body` does, or a job: when all jobs have ended, with what `body` says, or one of the jobs.
+/// If `body` panics, or a job: after all jobs have ended, with the panic of `body`, or of one job.
 pub fn scope<'scope, OP, R>(body: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -38,7 +38,7 @@ where
     global::on_worker(|worker| worker.scope(|jobs| Scope::with(jobs, body)))
 }
 
-/// [`scope()`] whose `body` is called on the calling thread, whichever that is.
+/// As [`scope()`], but calls `body` on the calling thread, inside of a pool or not.
 ///
 /// # Panics
 /// As there.
@@ -65,7 +65,7 @@ impl<'scope> Scope<'scope> {
     /// Runs `job` at some time before the scope ends, on any thread of the pool. It may spawn
     /// others. It takes an allocation.
     ///
-    /// A thread takes the youngest of its own jobs first, and the oldest of others'.
+    /// A thread takes its own youngest jobs first, and the oldest of others.
     pub fn spawn<BODY>(&self, job: BODY)
     where
         BODY: FnOnce(&Self) + Send + 'scope,

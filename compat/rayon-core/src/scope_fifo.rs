@@ -11,14 +11,14 @@ use crate::broadcast::BroadcastContext;
 use crate::fifo::Fifo;
 use crate::global;
 
-/// Jobs that may borrow what lives as long as `'scope`, of which the oldest begins first: see
+/// Jobs that may borrow data that lives as long as `'scope`, of which the oldest begins first: see
 /// [`scope_fifo()`].
 pub struct ScopeFifo<'scope> {
     jobs: Borrowed<fork_join::Scope<'scope>>,
     spawned: Borrowed<Spawned<'scope>>,
 }
 
-/// What each thread has spawned into a scope, made when it first does.
+/// The jobs that each thread has spawned into a scope, made at the first one.
 struct Spawned<'scope>(Box<[OnceLock<Fifo<'scope, ScopeFifo<'scope>>>]>);
 
 impl Spawned<'_> {
@@ -27,7 +27,7 @@ impl Spawned<'_> {
     }
 }
 
-/// [`scope`](crate::scope()), but of the jobs that one thread spawns into it, the oldest begins
+/// As [`scope`](crate::scope()), but of the jobs that one thread spawns into it, the oldest begins
 /// first.
 ///
 /// # Panics
@@ -40,7 +40,7 @@ where
     global::on_worker(|worker| on(worker, body))
 }
 
-/// [`scope_fifo()`] whose `body` is called on the calling thread, whichever that is.
+/// As [`scope_fifo()`], but calls `body` on the calling thread, inside of a pool or not.
 ///
 /// # Panics
 /// As there.
@@ -59,14 +59,14 @@ fn on<'scope, R>(worker: &Worker, body: impl FnOnce(&ScopeFifo<'scope>) -> R) ->
     worker.scope(|jobs| ScopeFifo::with(jobs, &spawned, body))
 }
 
-/// [`in_place_scope_fifo`] of that pool.
+/// As [`in_place_scope_fifo`], in that pool.
 pub(crate) fn in_place_of<'scope, R>(pool: &Pool, body: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
     let spawned = Spawned::by(pool.threads());
     pool.scope(|jobs| ScopeFifo::with(jobs, &spawned, body))
 }
 
 impl<'scope> ScopeFifo<'scope> {
-    /// `spawned` outlives `jobs`, which is a scope that waits for its jobs.
+    /// Calls `body` with a scope. `spawned` outlives `jobs`, a scope that waits for its jobs.
     #[expect(unsafe_code, reason = "`ScopeFifo` does not name how long it lives")]
     fn with<R>(
         jobs: &fork_join::Scope<'scope>,
@@ -83,7 +83,7 @@ impl<'scope> ScopeFifo<'scope> {
         body(&scope)
     }
 
-    /// Runs `job` at some time before the scope ends, on any thread of the pool, and after the jobs
+    /// Runs `job` at some time before the scope ends, on any thread of the pool, after the jobs
     /// that the calling thread has spawned by this before have begun. It may spawn others. It takes
     /// two allocations.
     pub fn spawn_fifo<BODY>(&self, job: BODY)

@@ -10,12 +10,12 @@ use crate::global;
 /// Runs `job` at some time, on a thread of the caller's pool, or of the global pool. The caller
 /// does not wait.
 ///
-/// What the caller did before happens before the job. A thread takes the youngest of its own jobs
-/// first, and the oldest of others'. A pool that is dropped runs what was spawned. It takes an
+/// Everything that the caller did before happens before the job. A thread takes its own youngest
+/// jobs first, and the oldest of others. A dropped pool runs its spawned jobs. It takes an
 /// allocation.
 ///
-/// A panic of it goes to the pool's
-/// [handler](crate::ThreadPoolBuilder::panic_handler), and aborts the process if there is none.
+/// A panic of it goes to the pool's [handler](crate::ThreadPoolBuilder::panic_handler), and aborts
+/// the process if there is none.
 ///
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -35,8 +35,8 @@ where
     });
 }
 
-/// [`spawn`], but of the jobs that one thread spawns by this, the oldest begins first. It takes two
-/// allocations.
+/// As [`spawn`], but of the jobs that one thread spawns by this, the oldest begins first. It takes
+/// two allocations.
 ///
 /// # Panics
 /// As there.
@@ -50,7 +50,7 @@ where
     });
 }
 
-/// [`spawn_fifo`] into that pool.
+/// As [`spawn_fifo`], into that pool.
 pub(crate) fn spawn_fifo_into(pool: &Pool, job: impl FnOnce() + Send + 'static) {
     Worker::current(|worker| match worker {
         Some(worker) if pool.has(worker) => spawn_fifo_on(worker, job),

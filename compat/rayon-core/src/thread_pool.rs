@@ -1,4 +1,4 @@
-//! A pool of a program's own.
+//! A pool that a program builds for itself.
 
 use std::fmt;
 use std::thread;
@@ -17,30 +17,29 @@ use crate::yields::Yield;
 
 /// A pool of threads that run jobs. [`ThreadPoolBuilder`] builds it.
 ///
-/// What is called within a job of it, such as [`join()`](crate::join()), runs on it.
+/// Calls within a job of it, such as [`join()`](crate::join()), run on it.
 ///
-/// Dropped, it lets its threads go and does not wait for them: what has been spawned runs, then
-/// they exit.
+/// Dropping it does not wait for its threads: they run all spawned jobs, then exit.
 pub struct ThreadPool(Pool);
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// Builds a pool.
     ///
     /// # Errors
-    /// If a thread cannot be made, or the spawn handler refuses one: those that were made exit. If
-    /// the calling thread is to be part of it, and belongs to a pool.
+    /// If a thread cannot be made, or the spawn handler refuses one: then the others exit. If the
+    /// calling thread should be part of it, and belongs to a pool.
     ///
     /// # Panics
-    /// If the closure for the names does, or the spawn handler: threads that were made exit.
+    /// If the closure for the names panics, or the spawn handler: threads that were made exit.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.start().map(ThreadPool)
     }
 }
 
 impl ThreadPoolBuilder {
-    /// Builds a pool whose threads may borrow what lives longer than this call, and returns what
-    /// `with_pool` returns when it is dropped and its threads have exited. Each thread calls
-    /// `wrapper`, which has to call [`ThreadBuilder::run`].
+    /// Builds a pool whose threads may borrow data that outlives this call. Returns the result of
+    /// `with_pool` when the pool is dropped and its threads have exited. Each thread calls
+    /// `wrapper`, which must call [`ThreadBuilder::run`].
     ///
     /// ```
     /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +60,7 @@ impl ThreadPoolBuilder {
     /// As [`build`](Self::build).
     ///
     /// # Panics
-    /// If `with_pool` does, or a `wrapper`.
+    /// If `with_pool` panics, or a `wrapper`.
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -81,14 +80,14 @@ impl ThreadPoolBuilder {
 }
 
 impl ThreadPool {
-    /// Runs `work` on a thread of the pool, and returns what it returns: here and now if the
-    /// calling thread is one. A thread of another pool runs jobs of its own pool meanwhile; any
-    /// other thread sleeps.
+    /// Runs `work` on a thread of the pool, and returns its result: here and now if the calling
+    /// thread is one. A thread of another pool runs jobs of its own pool meanwhile; any other
+    /// thread sleeps.
     ///
-    /// What the caller did before happens before `work`, which happens before the return.
+    /// Everything before this call happens before `work`, which happens before the return.
     ///
     /// # Panics
-    /// If `work` does.
+    /// If `work` panics.
     pub fn install<OP, R>(&self, work: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -97,11 +96,11 @@ impl ThreadPool {
         self.0.install(|_| work())
     }
 
-    /// Calls `work` once on each thread of the pool, and returns what the calls return, by the
-    /// threads' indices.
+    /// Calls `work` once on each thread of the pool, and returns the results, by the threads'
+    /// indices.
     ///
     /// # Panics
-    /// If a call does, when all have ended.
+    /// If a call panics, after all have ended.
     pub fn broadcast<OP, R>(&self, work: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -111,20 +110,20 @@ impl ThreadPool {
             .broadcast(|worker| work(BroadcastContext::of(worker)))
     }
 
-    /// How many threads it has. That does not change.
+    /// Returns the number of its threads, which never changes.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.0.threads()
     }
 
-    /// The index of the calling thread. `None`: it is not one of this pool's.
+    /// Returns the index of the calling thread; `None` if it is not one of this pool's.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.with_worker(Worker::index)
     }
 
-    /// Whether the calling thread has jobs that have not begun. `None`: it is not one of this
-    /// pool's.
+    /// Returns whether the calling thread has jobs that have not begun; `None` if it is not one of
+    /// this pool's.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.with_worker(Worker::has_jobs)
@@ -168,7 +167,7 @@ impl ThreadPool {
         self.install(|| scope_fifo(body))
     }
 
-    /// [`in_place_scope()`](crate::in_place_scope()) whose jobs run on this pool.
+    /// As [`in_place_scope()`](crate::in_place_scope()), with jobs that run on this pool.
     ///
     /// # Panics
     /// As there.
@@ -179,7 +178,7 @@ impl ThreadPool {
         self.0.scope(|jobs| Scope::with(jobs, body))
     }
 
-    /// [`in_place_scope_fifo()`](crate::in_place_scope_fifo()) whose jobs run on this pool.
+    /// As [`in_place_scope_fifo()`](crate::in_place_scope_fifo()), with jobs that run on this pool.
     ///
     /// # Panics
     /// As there.
@@ -215,12 +214,12 @@ impl ThreadPool {
             .spawn_broadcast(move |worker| job(BroadcastContext::of(worker)));
     }
 
-    /// [`yield_now()`](crate::yield_now()), if the calling thread is one of this pool's.
+    /// As [`yield_now()`](crate::yield_now()), on this pool's threads; else returns `None`.
     pub fn yield_now(&self) -> Option<Yield> {
         self.with_worker(|worker| Yield::of(worker.yield_now()))
     }
 
-    /// [`yield_local()`](crate::yield_local()), if the calling thread is one of this pool's.
+    /// As [`yield_local()`](crate::yield_local()), on this pool's threads; else returns `None`.
     pub fn yield_local(&self) -> Option<Yield> {
         self.with_worker(|worker| Yield::of(worker.yield_local()))
     }

@@ -1,4 +1,4 @@
-//! The threads of a pool before they run, and who makes them.
+//! The threads of a pool before they run, and their makers.
 
 use std::fmt;
 use std::io;
@@ -6,8 +6,8 @@ use std::thread;
 
 use filch_fork_join::{Thread, usual_stack_size};
 
-/// A thread of a pool that a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) is to make:
-/// it has to call [`run`](Self::run) there.
+/// A thread of a pool that a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) must make,
+/// and that must call [`run`](Self::run).
 pub struct ThreadBuilder {
     pub(crate) thread: Thread,
     pub(crate) name: Option<String>,
@@ -15,28 +15,28 @@ pub struct ThreadBuilder {
 }
 
 impl ThreadBuilder {
-    /// Which one of the pool's it is, from 0.
+    /// Returns its index in the pool, from 0.
     pub fn index(&self) -> usize {
         self.thread.index()
     }
 
-    /// What [`thread_name`](crate::ThreadPoolBuilder::thread_name) says of it.
+    /// Returns its name, by [`thread_name`](crate::ThreadPoolBuilder::thread_name).
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Bytes, as [`stack_size`](crate::ThreadPoolBuilder::stack_size) says.
+    /// Returns its stack size in bytes, by [`stack_size`](crate::ThreadPoolBuilder::stack_size).
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Runs the pool's jobs on the calling thread. Returns when the pool has been dropped and what
-    /// was spawned has run.
+    /// Runs the pool's jobs on the calling thread. Returns when the pool was dropped and all
+    /// spawned jobs have run.
     pub fn run(self) {
         self.thread.run();
     }
 
-    /// What the standard library needs to make the thread.
+    /// Returns a builder of the standard library for this thread.
     pub(crate) fn to_std(&self) -> thread::Builder {
         let mut builder = thread::Builder::new();
         if let Some(name) = &self.name {
@@ -59,18 +59,18 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// How a pool comes by its threads.
+/// The way in which a pool gets its threads.
 pub trait ThreadSpawn {
-    /// Makes one, or says why not.
+    /// Makes one, or returns the reason why not.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder, _: Private) -> io::Result<()>;
 
-    /// The size of the threads' stacks if the program does not say, if that is known.
+    /// Returns the stack size of the threads if the program sets none, if that is known.
     #[doc(hidden)]
     fn usual_stack_size(&self, _: Private) -> Option<usize>;
 }
 
-/// Nobody outside of this crate can name it, and so call or implement [`ThreadSpawn`].
+/// Unnameable outside of this crate, so that nobody else can call or implement [`ThreadSpawn`].
 #[derive(Debug)]
 pub struct Private;
 

@@ -2,7 +2,7 @@
 
 use filch_fork_join::Worker;
 
-/// What came of a call to [`yield_now`] or [`yield_local`].
+/// The outcome of a call of [`yield_now`] or [`yield_local`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// A job was run.
@@ -17,13 +17,13 @@ impl Yield {
     }
 }
 
-/// Runs one job of the thread's pool, if there is one that has not begun, and what that waits for.
-/// `None`: the thread belongs to no pool.
+/// Runs one job of the thread's pool that has not begun, if there is one, and others if that waits.
+/// Returns `None` if the thread belongs to no pool.
 pub fn yield_now() -> Option<Yield> {
     Worker::current(|worker| worker.map(|worker| Yield::of(worker.yield_now())))
 }
 
-/// [`yield_now`], with the calling thread's own jobs only.
+/// As [`yield_now`], with the calling thread's own jobs only.
 pub fn yield_local() -> Option<Yield> {
     Worker::current(|worker| worker.map(|worker| Yield::of(worker.yield_local())))
 }

@@ -3,11 +3,11 @@
 use std::env;
 use std::process::{Command, Output};
 
-/// In the program that is the test's own.
+/// Set in the process of the test.
 const INSIDE: &str = "RAYON_CORE_TEST_ALONE";
 
-/// Runs `inside` in another process, this program with that one test (`module::name`) and these
-/// variables, and returns what that said. `None`: this is that process.
+/// Runs `inside` in another process, which is this program with that one test (`module::name`) and
+/// these variables, and returns its output; `None` in that process.
 pub(crate) fn run(test: &str, variables: &[(&str, &str)], inside: impl FnOnce()) -> Option<Output> {
     if env::var_os(INSIDE).is_some() {
         inside();
@@ -26,7 +26,7 @@ pub(crate) fn run(test: &str, variables: &[(&str, &str)], inside: impl FnOnce())
     Some(output)
 }
 
-/// [`run`] of what must not fail.
+/// As [`run`], and checks that it succeeds.
 pub(crate) fn passes(test: &str, variables: &[(&str, &str)], inside: impl FnOnce()) {
     if let Some(output) = run(test, variables, inside) {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -34,7 +34,7 @@ pub(crate) fn passes(test: &str, variables: &[(&str, &str)], inside: impl FnOnce
     }
 }
 
-/// [`run`] of what must abort, and say this.
+/// As [`run`], and checks that it aborts with this message.
 pub(crate) fn aborts(test: &str, saying: &str, inside: impl FnOnce()) {
     if let Some(output) = run(test, &[], inside) {
         let said = String::from_utf8_lossy(&output.stderr);

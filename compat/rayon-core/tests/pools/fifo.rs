@@ -1,4 +1,4 @@
-//! Jobs that begin in the order in which they were spawned, from wherever.
+//! Jobs that begin in the order in which they were spawned, from any thread.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::thread;
 
 use rayon_core::{ThreadPoolBuilder, spawn_fifo};
 
-/// Threads of another pool, and none's, spawn beside the pool's own: each job runs once.
+/// Threads of another pool, and of none, spawn beside the pool's own: each job runs once.
 #[test]
 fn jobs_from_anywhere_run_once() {
     const JOBS: usize = 200;
@@ -32,7 +32,7 @@ fn jobs_from_anywhere_run_once() {
     assert_eq!(ran.into_inner(), 5 * JOBS);
 }
 
-/// Each thread's jobs begin in their order, whoever else spawns meanwhile.
+/// Each thread's jobs begin in their order, whatever other threads spawn meanwhile.
 #[test]
 fn one_thread_outside_is_first_in_first_out() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -1,4 +1,4 @@
-//! The global pool: built once, by whoever comes first, as the environment says.
+//! The global pool: built once, by the first caller, by the environment's settings.
 
 use std::io;
 use std::thread;
@@ -21,7 +21,7 @@ fn a_second_global_pool_is_an_error() {
     });
 }
 
-/// rayon itself never has a global pool then: each later call panics.
+/// rayon itself has no global pool after that: each later call panics.
 #[test]
 fn a_global_pool_that_failed_can_be_built_again() {
     let name = "global::a_global_pool_that_failed_can_be_built_again";
@@ -38,7 +38,7 @@ fn a_global_pool_that_failed_can_be_built_again() {
     });
 }
 
-/// One of them builds it; the others wait for that.
+/// One of them builds the pool; the others wait for that.
 #[test]
 fn many_threads_come_first_at_once() {
     alone::passes("global::many_threads_come_first_at_once", &[], || {
@@ -68,7 +68,7 @@ fn the_environment_says_how_many_threads() {
     });
 }
 
-/// The older variable, where the newer one is no number.
+/// Uses the older variable, as the newer one is not a number.
 #[test]
 fn the_environment_may_be_nonsense() {
     let name = "global::the_environment_may_be_nonsense";

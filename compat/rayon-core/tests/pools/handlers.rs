@@ -1,4 +1,4 @@
-//! When the handlers for start and exit are called, and on which threads.
+//! The calls of the handlers for start and exit, and their threads.
 
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
@@ -47,7 +47,7 @@ fn a_thread_starts_then_runs_then_exits() {
     }
 }
 
-/// They are not called for a thread that is not the pool's to start.
+/// They are not called for a thread that the pool does not start.
 #[test]
 fn the_calling_thread_has_no_handlers() {
     let started = Arc::new(Mutex::new(Vec::new()));

@@ -1,5 +1,4 @@
-//! What rayon's own tests do not show: when handlers are called, what a failed start leaves, where
-//! panics go, and that nothing hangs.
+//! Gaps in rayon's own tests: the calls of handlers, failed starts, the ways of panics, and hangs.
 
 mod alone;
 mod fifo;

@@ -23,7 +23,7 @@ fn two_pools_of_one_thread_wait_for_each_other() {
     assert_eq!(back_and_forth(&a, &b, 50), 50);
 }
 
-/// What is called within a job runs on the job's pool, and on the outer one again after it.
+/// Calls within a job run on the job's pool, and later calls on the outer one again.
 #[test]
 fn the_innermost_pool_is_the_current_one() {
     let (outer, inner) = (pool_of(2), pool_of(3));

@@ -1,4 +1,4 @@
-//! Where a panic goes that nobody waits for, and that others go where they are waited for.
+//! The way of a panic: to the handler if nobody waits for it, else to the waiter.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,7 +21,7 @@ fn telling(sender: Sender<usize>) -> ThreadPool {
     builder.panic_handler(tell).build().unwrap()
 }
 
-/// Each panic is told once, and the threads go on.
+/// The handler gets each panic once, and the threads go on.
 #[test]
 fn the_handler_is_given_what_spawned_jobs_say() {
     const JOBS: usize = 100;
@@ -87,7 +87,7 @@ fn a_start_handler_that_panics_without_a_handler_aborts() {
     });
 }
 
-/// Until the process is aborted.
+/// Sleeps until the process is aborted.
 fn wait_forever() {
     let (sender, receiver) = channel::<()>();
     let _ = receiver.recv();

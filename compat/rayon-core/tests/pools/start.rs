@@ -28,7 +28,7 @@ fn a_thread_that_is_dropped_is_an_error() {
     }
 }
 
-/// The handler keeps the builders, and they are run when there is a pool. A failure: it hangs.
+/// The handler keeps the builders; they run when there is a pool. A failure: it hangs.
 #[test]
 fn threads_may_run_when_the_pool_is_built() {
     let mut builders = Vec::new();
@@ -128,7 +128,7 @@ fn threads_have_the_names_and_stacks_that_are_asked_for() {
     );
 }
 
-/// What was spawned runs, and what that spawns; then the threads exit.
+/// The spawned job runs, and so do those that it spawns; then the threads exit.
 #[test]
 fn a_pool_that_is_dropped_ends_its_work() {
     const CHAIN: usize = 1000;
@@ -161,7 +161,7 @@ fn a_pool_that_is_dropped_ends_its_work() {
     }
 }
 
-/// It is dropped by its own thread, which has to end the job first.
+/// Its own thread drops the pool, and must end the job first.
 #[test]
 fn a_pool_may_be_dropped_by_a_job_of_its_own() {
     let pool = Arc::new(Mutex::new(None));

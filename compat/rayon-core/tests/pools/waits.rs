@@ -10,14 +10,14 @@ use rayon_core::{broadcast, join, scope, spawn, yield_now};
 
 use crate::alone;
 
-/// On two threads, so that at least one stack holds more than 64 of them where all stand at a time.
+/// More than 64 waits for one of two threads, if all are on stacks at once.
 const WAITS: usize = 130;
 
 fn pool() -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(2).build().unwrap()
 }
 
-/// Has each of many branches call `wait`.
+/// Calls `wait` in each of many branches.
 fn in_branches(pool: &ThreadPool, wait: impl Fn() + Sync) {
     fn halves(range: Range<usize>, wait: &(impl Fn() + Sync)) {
         let middle = range.start + range.len() / 2;
@@ -34,7 +34,7 @@ fn in_branches(pool: &ThreadPool, wait: impl Fn() + Sync) {
     pool.install(|| halves(0..WAITS, &wait));
 }
 
-/// Each needs all threads.
+/// Each broadcast needs all threads.
 #[test]
 fn for_a_broadcast() {
     in_branches(&pool(), || _ = broadcast(|_| ()));
@@ -45,7 +45,7 @@ fn for_a_broadcast_of_a_scope() {
     in_branches(&pool(), || scope(|jobs| jobs.spawn_broadcast(|_, _| ())));
 }
 
-/// The other pool comes back for a part of it.
+/// The other pool calls back for a part of the work.
 #[test]
 fn for_another_pool() {
     let (here, there) = (pool(), pool());
@@ -71,7 +71,7 @@ fn by_yields_for_what_it_has_spawned() {
     });
 }
 
-/// A thread of no pool spawns what each waits for, when all wait.
+/// A thread of no pool spawns the awaited jobs, after all branches wait.
 #[test]
 fn by_yields_for_what_comes_from_outside() {
     let pool = &pool();
@@ -93,7 +93,7 @@ fn by_yields_for_what_comes_from_outside() {
     });
 }
 
-/// The last one that has begun ends first.
+/// The branch that begins last ends first.
 #[test]
 fn by_yields_for_each_other() {
     let ended = AtomicUsize::new(0);
@@ -112,7 +112,7 @@ fn by_yields_for_each_other() {
     assert_eq!(ended.into_inner(), WAITS);
 }
 
-/// As many as no stack holds. (On rayon's own core the stack overflows.)
+/// More waits than a stack can hold. (On rayon's own core the stack overflows.)
 #[test]
 fn on_a_stack_that_is_full_abort() {
     alone::aborts(

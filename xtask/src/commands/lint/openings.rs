@@ -16,7 +16,6 @@ const EXEMPT: &[&str] = &[
     "apps/build",
     "apps/nats",
     "benches",
-    "compat/rayon-core",
     "crates/actors",
     "crates/deque",
     "crates/event-queue",
