@@ -1,4 +1,4 @@
-//! A sum by `par_iter`, and which core it ran on.
+//! A sum by `par_iter`, and the core that ran it.
 //!
 //! ```sh
 //! cargo run                                                                       # on rayon's

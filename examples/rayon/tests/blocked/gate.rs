@@ -1,25 +1,25 @@
-//! A gate at which items wait until all threads have come to it.
+//! A gate where items wait until every thread holds one.
 
 use std::sync::{Condvar, Mutex};
 
-/// Holds items until one is held on each thread, or until none is left that has not begun. A
-/// thread that has no item while there are some closes it for ever.
+/// Holds items until one is held on each thread, or until none is left that has not begun. A thread
+/// without an item, while some are left, keeps it closed for ever.
 pub(crate) struct Gate {
     threads: usize,
-    /// For how many openings an item is held.
+    /// Returns the number of openings for which an item is held.
     openings_of: fn(usize) -> usize,
     state: Mutex<State>,
-    /// It opens, or one item is missing.
+    /// Notified when it opens, when one item is missing, and when none is left.
     changes: Condvar,
 }
 
 struct State {
-    /// How often each item has begun.
+    /// The number of times that each item has begun.
     begun: Vec<usize>,
     /// Items that have not begun.
     left: usize,
     held: usize,
-    /// How often an item was held on each thread.
+    /// The number of times that every thread held an item.
     openings: usize,
 }
 
@@ -43,7 +43,7 @@ impl Gate {
         self.threads
     }
 
-    /// The item has begun: holds it for as many openings as are its, or until no item is left.
+    /// Begins an item: holds it for its number of openings, or until no item is left.
     pub(crate) fn hold(&self, item: usize) {
         let mut state = self.state.lock().unwrap();
         state.begun[item] += 1;
@@ -76,8 +76,8 @@ impl Gate {
         drop(self.changes.wait_while(state, is_missing).unwrap());
     }
 
-    /// All items have ended: each began once, and as long as there were enough of them, each thread
-    /// had one.
+    /// Checks, after all items have ended, that each began once, and that each thread had one while
+    /// there were enough.
     pub(crate) fn check(self) {
         let state = self.state.into_inner().unwrap();
         assert!(state.begun.iter().all(|&times| times == 1));

@@ -2,8 +2,8 @@
 //!
 //! A program of rayon may block in a job, as long as a thread is left for the job that it waits
 //! for. So each of these ends if, and only if, an idle thread finds every job that has not begun,
-//! whatever the thread that forked it does meanwhile: it is blocked in another job, or asleep. A
-//! failure: it hangs. Nothing is timed.
+//! even if the thread that forked it is blocked in another job, or asleep. A failure: it hangs.
+//! Nothing is timed.
 
 mod barrier;
 mod gate;
@@ -20,14 +20,14 @@ fn pool_of(threads: usize) -> ThreadPool {
     builder.build().unwrap()
 }
 
-/// Joins that no other thread comes for: a pool may take it that none is about, and leave what is
-/// forked next to its thread alone.
+/// Makes joins for which no other thread comes: after them a pool may assume that no thread is
+/// idle, and keep forked jobs for itself.
 fn join_alone() {
     (0..100).for_each(|_| drop(rayon::join(|| (), || ())));
 }
 
-/// Makes a test of a function for each of three numbers of threads, which it is given: a test that
-/// hangs is to say on how many.
+/// Makes tests of a function for three numbers of threads, its argument: the name of a test that
+/// hangs must say how many.
 macro_rules! on_3_8_and_12_threads {
     ($($name:ident: $test:expr;)*) => {$(
         mod $name {

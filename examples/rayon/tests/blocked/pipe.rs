@@ -7,17 +7,17 @@ use rayon::prelude::*;
 
 use crate::{ROUNDS, join_alone, on_3_8_and_12_threads, pool_of};
 
-/// What an item sends.
+/// The number of messages of an item.
 const MESSAGES: u64 = 100;
 
-/// What the channel holds: so the first half waits for the second one to begin.
+/// The capacity of the channel: the first half must wait for the second one to begin.
 const BOUND: usize = 2;
 
 on_3_8_and_12_threads! {
     halves_of_an_item_wait_for_each_other: pipelines;
 }
 
-/// Each half of an item can have a thread, and a thread is left.
+/// Runs it with a thread for each half of an item, and one left.
 fn pipelines(threads: usize) {
     let pool = pool_of(threads);
     for _ in 0..ROUNDS {

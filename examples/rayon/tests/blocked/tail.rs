@@ -10,7 +10,7 @@ use crate::{ROUNDS, join_alone, on_3_8_and_12_threads, pool_of};
 
 const ITEMS: usize = 100;
 
-/// Items of an item, where there are such.
+/// The items of an inner iterator, if there is one.
 const GROUP: usize = 10;
 
 on_3_8_and_12_threads! {
@@ -21,7 +21,7 @@ on_3_8_and_12_threads! {
     items_spawned_while_all_are_busy: |threads| tail(threads, spawned_by_one, first_to_the_end);
 }
 
-/// `program` has each of the items held at the gate, once.
+/// Runs `program`, which must hold each of the items at the gate, once.
 fn tail(threads: usize, program: fn(&Gate), openings_of: fn(usize) -> usize) {
     let pool = pool_of(threads);
     for _ in 0..ROUNDS / 4 {
@@ -35,7 +35,7 @@ fn equal(_: usize) -> usize {
     1
 }
 
-/// Three items of 17, which stand together, take eight times as long as the others.
+/// Holds three neighbours of 17 items eight times as long as the others.
 fn heavy_tailed(item: usize) -> usize {
     match item * item % 17 {
         0 | 1 => 8,
@@ -75,7 +75,7 @@ fn forked_by_one(gate: &Gate) {
     });
 }
 
-/// The same with jobs of a scope.
+/// As [`forked_by_one`], with jobs of a scope.
 fn spawned_by_one(gate: &Gate) {
     beside_busy_threads(gate, |jobs, items| {
         spawn(gate, jobs, items);
@@ -83,8 +83,8 @@ fn spawned_by_one(gate: &Gate) {
     });
 }
 
-/// Calls `then` with what is left of the items, besides the first one, when an item is held on each
-/// other thread.
+/// Calls `then` with the other items, besides the first one, when an item is held on each other
+/// thread.
 fn beside_busy_threads<'gate>(
     gate: &'gate Gate,
     then: impl FnOnce(&Scope<'gate>, Range<usize>) + Send,

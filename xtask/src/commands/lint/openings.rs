@@ -23,7 +23,6 @@ const EXEMPT: &[&str] = &[
     "crates/processors",
     "crates/promise",
     "crates/scheduler",
-    "examples/rayon",
     "loom-tests",
     "tests",
     "xtask",

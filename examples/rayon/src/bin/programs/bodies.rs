@@ -52,7 +52,7 @@ impl Body {
         }
     }
 
-    /// This body, one step later.
+    /// Returns this body one step later.
     fn after(&self, bodies: &[Self]) -> Self {
         let mut pull = [0.0; 3];
         for other in bodies {

@@ -5,9 +5,9 @@
 //! cargo run --release --bin programs -- all         # or all of them
 //! ```
 //!
-//! Without names it reads them from its input, a line for each round: so somebody who compares two
-//! builds has them run by turns. The answer is the line `name nanoseconds`; before the first one
-//! stands `name/sequential nanoseconds`, the form without rayon. `--small` divides the work.
+//! Without names it reads them from its input, a line for each round: so a comparison of two builds
+//! can run them by turns. The answer is the line `name nanoseconds`; the first answer comes after
+//! `name/sequential nanoseconds`, the time without rayon. `--small` divides the work.
 
 mod bodies;
 mod program;
@@ -71,10 +71,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The program of the last round, whose data is there.
+/// The program of the last round, with its data.
 type Last = Option<(&'static str, Prepared)>;
 
-/// A round of the program of that name, whose data is made if it was not the last one.
+/// Runs a round of the program of that name, and makes its data if it was not the last one.
 fn round(name: &str, effort: Effort, last: &mut Last) -> Result<(), Box<dyn Error>> {
     if last.as_ref().is_none_or(|(own, _)| *own != name) {
         // The last one's data goes before this one's comes.

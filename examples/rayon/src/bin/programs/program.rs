@@ -1,9 +1,9 @@
-//! What the programs have in common: two forms, which must say the same, and a clock.
+//! The common part of the programs: two forms, which must agree, and a clock.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How much work a program does.
+/// The amount of work of a program.
 #[derive(Clone, Copy)]
 pub(crate) enum Effort {
     /// Enough to measure.
@@ -13,7 +13,7 @@ pub(crate) enum Effort {
 }
 
 impl Effort {
-    /// One of the two.
+    /// Returns one of the two.
     pub(crate) fn pick<T>(self, full: T, small: T) -> T {
         match self {
             Self::Full => full,
@@ -31,15 +31,15 @@ pub(crate) struct Program {
 
 /// A program with its data.
 pub(crate) struct Prepared {
-    /// What the sequential form took.
+    /// The time of the sequential form.
     pub(crate) sequential: Duration,
-    /// Runs the parallel form, checks what comes out, and says how long it took.
+    /// Runs the parallel form, checks its result, and returns its time.
     pub(crate) round: Box<dyn FnMut() -> Duration>,
 }
 
 impl Prepared {
-    /// Each round has an `input` of its own; to make and to drop it is not timed, nor is to drop
-    /// what comes out.
+    /// Makes it. Each round has an `input` of its own; making and dropping it is not timed, nor is
+    /// dropping the result.
     pub(crate) fn new<I, O: PartialEq + fmt::Debug + 'static>(
         input: impl Fn() -> I + 'static,
         sequential: impl FnOnce(&mut I) -> O,
@@ -64,8 +64,8 @@ fn timed<I, O>(input: &mut I, work: impl FnOnce(&mut I) -> O) -> (O, Duration) {
     (output, began.elapsed())
 }
 
-/// The next number of a stream that looks random: `SplitMix64`, of Steele, Lea and Flood (OOPSLA
-/// 2014).
+/// Returns the next number of a stream that looks random: `SplitMix64`, of Steele, Lea and Flood
+/// (OOPSLA 2014).
 pub(crate) fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -44,7 +44,7 @@ pub(crate) const FIB: Program = Program {
     },
 };
 
-/// How two branches of a recursion run.
+/// The way in which two branches of a recursion run.
 trait Branches {
     fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send)
     -> (A, B);
@@ -84,7 +84,7 @@ fn quicksort<Way: Branches>(numbers: &mut [u64]) {
     }
 }
 
-/// Where the last number belongs; what is less is moved before that place.
+/// Moves the numbers below the last one to the front, and returns its place behind them.
 fn partition(numbers: &mut [u64]) -> usize {
     let last = numbers.len() - 1;
     let pivot = numbers[last];
@@ -98,7 +98,7 @@ fn partition(numbers: &mut [u64]) -> usize {
     less
 }
 
-/// In how many ways queens stand on the rows below; `taken` are columns and the two diagonals.
+/// Counts the ways to place queens on the rows below; `taken` are columns and the two diagonals.
 fn row<Way: Branches>(all: u32, taken: [u32; 3]) -> u64 {
     let [columns, left, right] = taken;
     match columns == all {
@@ -107,7 +107,7 @@ fn row<Way: Branches>(all: u32, taken: [u32; 3]) -> u64 {
     }
 }
 
-/// With a queen on one of the places in this row that are free.
+/// Counts them with a queen on one of the free places in this row.
 fn places<Way: Branches>(all: u32, taken: [u32; 3], free: u32) -> u64 {
     if free == 0 {
         return 0;

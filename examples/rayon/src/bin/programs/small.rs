@@ -60,10 +60,10 @@ pub(crate) const SPAWNS: Program = Program {
     },
 };
 
-/// Threads outside of the pool, which all ask it at once.
+/// The threads outside of the pool, which all call it at once.
 const OUTSIDE: u64 = 8;
 
-/// Each of them has a job run in the pool and waits for it, over and over.
+/// Each of them runs a job in the pool and waits for it, over and over.
 pub(crate) const INSTALLS: Program = Program {
     name: "installs",
     prepare: |effort| {

@@ -1,4 +1,4 @@
-//! How often each word is in a text: maps that are folded and reduced.
+//! Counts each word of a text: maps that are folded and reduced.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn merged(left: Counts, right: Counts) -> Counts {
     more
 }
 
-/// So many words, of which a few are frequent and most are rare.
+/// Makes a text of `words` words, of which a few are frequent and most are rare.
 fn text(words: u64) -> String {
     let mut text = String::new();
     for number in 0..words {
