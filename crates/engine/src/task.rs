@@ -1,6 +1,6 @@
 //! The trait of tasks.
 
-/// What can be sent to workers: cloned for each that lists its type. Implemented for all that can.
+/// A value to send to workers: cloned for each that lists it. Implemented for all fitting types.
 ///
 /// A task of at most two words, aligned like them, travels without an allocation.
 pub trait Task: Clone + Send + 'static {}

@@ -218,8 +218,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Some(WorkerId(self.board.worker_key(place)))
     }
 
-    /// The worker asks for a job. If its queues have one, it gets the first one of a random queue
-    /// at once, or [of the nearest](Config::near_first). Else the pick waits, and has a name.
+    /// Asks for a job. If the worker's queues have one, it gets the first of a random queue at
+    /// once, or [of the nearest](Config::near_first). Else the pick waits; its name is returned.
     ///
     /// O(the queues that have the job).
     ///

@@ -76,7 +76,7 @@ impl Table {
             .filter(|(listed, _)| listed.role == Role::Owner)
     }
 
-    /// The first that its owner has destroyed, or is to. (An owner that asks is ending already.)
+    /// Returns the first whose owner has destroyed it, or will. (An owner that asks ends already.)
     pub(crate) fn ending(&self) -> Option<&'static str> {
         let (listed, _) = self.cells().find(|(_, cell)| cell.is_ending())?;
         Some(listed.name)
