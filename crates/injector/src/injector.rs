@@ -275,7 +275,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
 impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
     fn drop(&mut self) {
-        /// Drops the remaining items, even if the destructor of one of them unwinds.
+        /// Drops the items that are left, also when the destructor of one of them unwinds.
         struct Rest<'a, T, const BLOCK: usize>(&'a Injector<T, BLOCK>);
 
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
