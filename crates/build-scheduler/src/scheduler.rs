@@ -137,9 +137,9 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
             .ask(move |machine| machine.add_artifact(worker, id))
     }
 
-    /// The worker has the artifact in its cache no longer. Whether it was known to have it.
-    ///
     /// Reports that the artifact has left the worker's cache. The answer is whether it was there.
+    ///
+    /// The answer is an error if the worker is not there.
     pub fn remove_artifact(&self, worker: WorkerId, id: I) -> Answer<bool, ReportError> {
         self.shared
             .ask(move |machine| machine.remove_artifact(worker, &id))

@@ -160,9 +160,10 @@ impl Context<'_> {
     /// already.
     ///
     /// # Errors
-    /// If the worker does not list it, it excludes what is locked already, or the worker is to end.
-    ///
     /// If the worker does not list it, it excludes data locked already, or the worker must end.
+    ///
+    /// # Panics
+    /// If the function panics. The data that it changes is poisoned.
     pub fn lock<P: 'static, R>(&self, function: impl Function<P, R>) -> Result<R, LockDataError> {
         let bound = self.bound(&function)?;
         let mut function = Some(function);
