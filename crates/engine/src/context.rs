@@ -106,6 +106,7 @@ impl Context<'_> {
     /// Runs a task by this worker's own functions, here and now. It does not lock again what the
     /// functions around it have locked: both may read that. It waits for all other data.
     ///
+    /// # Errors
     /// The task, if the worker has no function for its type, or if it or a function around it
     /// changes data of both; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
