@@ -68,7 +68,7 @@ pub fn wait_until<'a, T>(
 ) -> (MutexGuard<'a, T>, bool) {
     let left = deadline.saturating_duration_since(std::time::Instant::now());
     if left.is_zero() {
-        // Not worth a system call, which would sleep at least for its timer's slack.
+        // Not worth a system call, which would sleep for its timer's slack at least.
         return (guard, true);
     }
     let (guard, _) = condvar

@@ -43,7 +43,7 @@ mod tests {
         let budget = Budget::new();
         let second = 1_000_000_000;
         let mut passed = Vec::new();
-        // Idle for a while, then asked for every microsecond.
+        // Idle for a while, then called every microsecond.
         for now in (5 * second..8 * second).step_by(1_000) {
             if budget.take(now) {
                 passed.push(now);

@@ -60,7 +60,7 @@ fn is_one_thread() -> bool {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::fs::MetadataExt;
-        // A folder for each thread, and two links more.
+        // One folder for each thread, and two more links.
         std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
     #[cfg(not(target_os = "linux"))]
@@ -102,7 +102,7 @@ pub fn heavy() -> Result<(), Refused> {
     // ORDERING: SeqCst: this thread's own half. The call is a full fence, too; but only this tells
     // the compiler.
     fence(Ordering::SeqCst);
-    // A process that was forked may have to register again.
+    // A forked process may have to register again.
     if !(system::fence_all() || system::register() && system::fence_all()) {
         set(REFUSED);
         return Err(Refused::ForGood);
