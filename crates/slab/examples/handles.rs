@@ -104,7 +104,7 @@ fn main() {
         });
         start.wait();
         for number in 2..SESSIONS {
-            // A visitor's moment may keep a slot from being released: then another one is used.
+            // A visitor may delay the release of a slot: then another one is used.
             let handle = table.open(number).expect("one session at a time");
             assert_eq!(table.visit(handle), Some(number), "a stranger's session");
             table.close(handle);

@@ -35,7 +35,7 @@ impl<T> Make<T> {
             Self::InPlace(make) => {
                 let place = value.as_ptr();
                 let made: *const T = make(index, value);
-                // A reference to a `T` in that place means that the place is initialized.
+                // A reference to a `T` in that place proves that it is initialized.
                 assert!(ptr::eq(made, place), "constructed in another place");
             }
         }

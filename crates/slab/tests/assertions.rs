@@ -26,8 +26,7 @@ assert_impl_all!(Unpinned: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(Stale: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(AllocateError: Send, Sync, Copy, Eq, Error);
 
-// The counter of fresh slots and the free list are alone on their cache lines; values are
-// elsewhere.
+// The counter of fresh slots and the free list have cache lines of their own.
 const_assert!(align_of::<Slab<u8>>() == 128);
 assert_eq_size!(Slab<u8>, Slab<[u64; 100]>);
 const_assert!(size_of::<Slab<u8>>() <= 768);

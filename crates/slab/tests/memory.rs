@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Runs `work`, and returns the bytes that it left allocated.
 fn left_by(work: impl Fn()) -> isize {
-    // The first time, what the process keeps for itself is allocated.
+    // The first run allocates memory that the process keeps.
     work();
     let before = LIVE.get();
     work();
@@ -64,7 +64,7 @@ fn a_page_that_is_not_finished_leaves_nothing() {
     let left = left_by(|| {
         let slab = Slab::new(|index| {
             if index == 2 {
-                // Without the message, for which the harness would allocate.
+                // No message, as the harness would allocate for one.
                 resume_unwind(Box::new("refused"));
             }
             Box::new(index)
