@@ -31,7 +31,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// the items that wait now, until these are claimed.
     pub fn is_past(&self, mark: Mark) -> bool {
         let (head, tail) = self.ends();
-        // From the beginning of the head's block. What is behind that is beyond all that waits.
+        // Counted from the head's block; older positions wrap to beyond all that waits.
         let distance = |position: Position| {
             let blocks = position.sequence.wrapping_sub(head.sequence);
             u64::from(blocks) * BLOCK as u64 + u64::from(position.index)

@@ -84,7 +84,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         let mut item = item;
         let mut backoff = Backoff::new(self.pauses);
         loop {
-            // The thread that was quicker is likely to go on: leave it the lines for a while.
+            // The quicker thread is likely to go on: leave it the lines for a while.
             backoff.wait();
             match self.try_push(item) {
                 Ok(()) => return,
@@ -113,7 +113,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         if !self.reserve(tail, 1) {
             return Err(item);
         }
-        // Looked up only now: before the exchange, the look-up would delay it.
+        // Only now: before the exchange, the look-up would delay it.
         let block = self.blocks.get(tail.block);
         // SAFETY: the index of this block was claimed, once: `tail` only moves forward.
         unsafe { block.fill(tail.index, item) }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use filch_injector::Injector;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
-// Everybody pushes and takes. Items need not be Sync: nobody shares one.
+// All threads push and take. Items need not be Sync: nobody shares one.
 assert_impl_all!(Injector<Cell<u8>>: Send, Sync, Default, Debug);
 assert_impl_all!(Injector<Cell<u8>, 1>: Send, Sync, Debug);
 assert_not_impl_any!(Injector<Rc<u8>>: Send, Sync, Default);
