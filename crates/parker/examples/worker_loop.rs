@@ -162,7 +162,7 @@ impl Pool {
             match round {
                 Steal::Success(task) => return Some(task),
                 Steal::Empty => return None,
-                // A lost race is not emptiness: look again before thinking of sleep.
+                // A lost race is not emptiness: look again before a sleep.
                 Steal::Retry => {}
             }
         }

@@ -30,7 +30,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// the future was polled once more after it, and is dropped.
 pub fn poll_until<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
-    // Mostly it is ready, and a parker would be an allocation too many.
+    // Most futures are ready at once, and a parker is an allocation.
     let mut poll = |waker: &Waker| future.as_mut().poll(&mut Context::from_waker(waker));
     if let Poll::Ready(output) = poll(Waker::noop()) {
         return Some(output);

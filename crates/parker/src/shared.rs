@@ -47,7 +47,7 @@ impl Shared {
                 }
             };
             if passed {
-                // The token may have come together with the deadline: take it, do not leave it.
+                // The token may have come together with the deadline: then take it.
                 return self.token.withdraw();
             }
             if self.token.take() {
@@ -62,9 +62,9 @@ impl Shared {
         if !self.token.leave() {
             return false;
         }
-        // The parker holds the lock from announcing its sleep until it waits. Passing through the
-        // lock awaits that; otherwise the notification could come in between and wake nobody. It
-        // is unlocked before the notification, so that the woken parker does not block on it.
+        // The parker holds the lock from its announcement until it waits. Passing through the lock
+        // awaits that; else the notification could come in between and wake nobody. Unlocked before
+        // the notification, so that the woken parker does not block on it.
         drop(self.locked());
         self.condvar.notify_one();
         true
