@@ -61,7 +61,7 @@ impl Scheduler {
     fn turn(&self, index: usize) {
         let process = &self.processes[index];
         process.state.start().expect("a queue entry means Ready");
-        // First start, then drain: what comes after the drain leaves its flag in the word.
+        // First start, then drain: an event after the drain leaves its flag in the word.
         let drained = std::mem::take(&mut *process.messages.lock().unwrap());
         for hops_left in drained {
             match hops_left.checked_sub(1) {

@@ -74,7 +74,7 @@ impl ProcessState {
     /// # Errors
     /// The process is not Complete, or nobody has its queue.
     pub fn dispose(&self) -> Result<Disposal, IllegalTransition> {
-        // Other threads only add to what came, so a second attempt finds what the first has found.
+        // Other threads only add events, so a second attempt finds those of the first.
         let mut answer = Disposal::Done;
         // ORDERING: Acquire pairs with the Release of `wake`, `retract` and `vacate`: without it
         // the next drain could miss what they left to the caller. Release pairs with their Acquire:

@@ -15,7 +15,7 @@ assert_not_impl_any!(ProcessState: Clone, Copy, Default);
 assert_eq_size!(ProcessState, Snapshot, u32);
 assert_eq_align!(ProcessState, u32);
 
-// Answers are plain values; a snapshot is looked at, and cannot be made from bits.
+// Answers are plain values. A snapshot can be read, but not made from bits.
 assert_impl_all!(Snapshot: Send, Sync, Copy, Eq, Hash, Debug);
 assert_not_impl_any!(Snapshot: From<u32>, Into<u32>, Default);
 assert_impl_all!(State: Send, Sync, Copy, Ord, Hash, Debug);

@@ -107,7 +107,7 @@ fn turn(process: &Process) -> Option<LetGo> {
     let (seen, over) = (next[0], *next == [EVENTS; PRODUCERS]);
     process.on_a_worker.store(false, Ordering::Relaxed);
     if over {
-        // The wake-ups of what this turn has drained may have come after it began.
+        // Wake-ups for events that this turn has drained may have come after it began.
         while process.state.complete().unwrap() == Ending::Drain {
             assert!(process.events.lock().unwrap().is_empty(), "all were seen");
         }
