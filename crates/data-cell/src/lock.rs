@@ -101,8 +101,8 @@ impl DataLock {
     fn try_lock_to_read(&self) -> Result<(), LockError> {
         // ORDERING: Relaxed: a guess, which the compare-exchange checks.
         let mut bits = self.word.load(Ordering::Relaxed);
-        // A reader that added itself first and then looked would be seen by a writer as a reader:
-        // two that can both not go on would refuse each other.
+        // A reader must not add itself before it looks: a writer would see it, and both would be
+        // refused.
         loop {
             let word = Word::of(bits);
             let with_reader = word.with_reader().ok_or(LockError::of(word))?;
@@ -135,7 +135,7 @@ impl DataLock {
         let mut from = Word::FREE;
         while let Err(current) = self.exclude(from) {
             from = Word::of(current);
-            // Poison may be cleared, and a free lock poisoned, between two rounds.
+            // Between two rounds another thread may clear a poison, or poison a free lock.
             if from != Word::FREE && from != Word::POISONED {
                 return Err(LockError::of(from));
             }

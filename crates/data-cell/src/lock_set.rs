@@ -86,8 +86,8 @@ impl LockSet {
             }
             self.add(position, cell, access)?;
         }
-        // All sets lock in one order. So a set is refused only by one that has got further up, and
-        // of all that are under way the one that is furthest goes on: see ALGORITHM.md.
+        // All sets lock in one order. So a set is refused only by one that has got further, and the
+        // furthest of all goes on: see ALGORITHM.md.
         self.entries.sort_unstable_by_key(|entry| entry.lock.addr());
         Ok(())
     }

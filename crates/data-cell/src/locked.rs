@@ -65,7 +65,7 @@ impl<'a> Locked<'a> {
             // SAFETY: the lock is there (contract).
             let lock = unsafe { entry.lock.as_ref() };
             if let Err(why) = lock.try_lock(entry.access) {
-                // Gives back what came before.
+                // Gives back the earlier locks.
                 drop(Self {
                     entries: &entries[..index],
                     skip,

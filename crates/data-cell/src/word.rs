@@ -28,7 +28,7 @@ impl Word {
     /// Returns the word with one more reader, unless a bit is set or there are too many readers.
     #[inline]
     pub(crate) const fn with_reader(self) -> Option<Self> {
-        // The three bits lie above the count, so one comparison tells all.
+        // The three bits lie above the count, so one comparison checks all.
         if self.0 < Self::MAX_READERS {
             Some(Self(self.0 + 1))
         } else {

@@ -12,7 +12,7 @@ use filch_data_cell::{
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_obj_safe};
 
-// Readers share a reference, and a writer may be on any thread: both are needed.
+// Readers share a reference, and a writer may be on any thread: it takes both.
 assert_impl_all!(DataCell<u32>: Send, Sync, Default, Debug, Lockable);
 assert_impl_all!(DataCell<Cell<u32>>: Send);
 assert_not_impl_any!(DataCell<Cell<u32>>: Sync);
@@ -20,12 +20,12 @@ assert_not_impl_any!(DataCell<MutexGuard<'static, u32>>: Send, Sync);
 assert_not_impl_any!(DataCell<Rc<u32>>: Send, Sync);
 assert_not_impl_any!(DataCell<u32>: Clone, Copy);
 
-// There is one lock.
+// A lock cannot be copied.
 assert_impl_all!(DataLock: Send, Sync, Default, Debug);
 assert_not_impl_any!(DataLock: Clone, Copy);
 assert_obj_safe!(Lockable);
 
-// A guard may end on another thread: a lock belongs to none. It unlocks once.
+// A guard may be dropped on another thread: no thread owns a lock. It unlocks once.
 assert_impl_all!(LockSet: Send, Sync, Debug);
 assert_impl_all!(Locked<'_>: Send, Sync, Debug);
 assert_not_impl_any!(LockSet: Clone, Copy);

@@ -88,7 +88,7 @@ fn a_set_has_32_cells_at_most() {
     };
     assert_eq!(set.try_lock(Mask::NONE).unwrap_err(), refused);
     assert_eq!(refusals(&many[..31].to_vec()), [FREE; 31]);
-    // An iterator without an end is not followed to it.
+    // An endless iterator is not followed to its end.
     let endless = std::iter::repeat_with(|| (Arc::new(DataCell::new(0)) as _, Read));
     assert_eq!(LockSet::new(endless).unwrap_err(), LockSetError::TooMany);
 }
@@ -153,7 +153,7 @@ fn a_task_within_a_task_leaves_alone_what_the_outer_one_holds() {
         "the outer one decides"
     );
 
-    // A cell that is there twice is left alone by either of its positions.
+    // A cell with two positions is skipped by either.
     for position in [0, 2] {
         drop(twice.try_lock(Mask::NONE.with(position)).unwrap());
     }
