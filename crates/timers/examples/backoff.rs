@@ -20,7 +20,7 @@ fn with_backoff(timers: &Timers, mut attempt: impl FnMut() -> bool) -> u32 {
     while !attempt() {
         let (wake, woken) = mpsc::channel();
         timers.call_after(pause, move || {
-            // Fails if nothing waits any more.
+            // Fails if nobody waits any more.
             let _ = wake.send(());
         });
         if woken.recv().is_err() {
@@ -36,7 +36,7 @@ fn with_backoff(timers: &Timers, mut attempt: impl FnMut() -> bool) -> u32 {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clock = FakeClock::new();
     let timers = Timers::with_clock(clock.clone())?;
-    // A server that is up again after three seconds.
+    // The server is up again after three seconds.
     let client = std::thread::spawn({
         let clock = clock.clone();
         move || {

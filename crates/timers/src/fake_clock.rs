@@ -94,8 +94,8 @@ impl FakeClock {
                     self.show(due);
                     self.alarms().iter().for_each(Alarm::ring);
                 }
-                // A timer that is set from here on sees the new time; the next look finds one that
-                // was set just before.
+                // A timer set from here on sees the new time; the next look finds one set just
+                // before.
                 _ if self.elapsed() < target => self.show(target),
                 _ => return,
             }

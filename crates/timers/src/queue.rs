@@ -185,7 +185,7 @@ impl Queue {
             return Err(action);
         };
         let late = now.saturating_duration_since(pending.deadline).as_nanos();
-        // Turns that were missed are left out: a stalled machine must not cause a burst.
+        // Missed turns are left out: a stalled machine must not cause a burst.
         let missed = late / period.as_nanos().max(1);
         let next = u32::try_from(missed + 1)
             .ok()
@@ -212,7 +212,7 @@ impl Queue {
     pub(super) fn sweep(&mut self) -> Option<Pending> {
         let behind = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
         let next = self.timers.range((behind, Bound::Unbounded)).next();
-        // Behind the last one, the first one comes.
+        // After the last timer it begins again at the first.
         self.looked_at = next.map(|(&number, _)| number);
         let (&number, pending) = next?;
         match &pending.action {

@@ -150,7 +150,7 @@ impl Service {
     /// Removes a timer. Returns whether it was pending.
     pub(super) fn cancel(&self, key: TimerKey) -> bool {
         let cancelled = self.shared.lock().cancel(key);
-        // Without the lock: what follows is the user's destructor.
+        // Without the lock: it runs the user's destructor.
         let pending = cancelled.is_some();
         drop_contained(cancelled);
         pending
@@ -177,7 +177,7 @@ impl Service {
     pub(super) fn shutdown(&self) {
         self.close();
         if is_timer_thread() || (self.detach_here)() {
-            // The thread leaves when what it fires returns.
+            // The thread exits when its call returns.
             return;
         }
         let mut thread = lock(&self.thread);
@@ -315,7 +315,7 @@ impl Ring for Shared {
     fn ring(&self) {
         loop {
             let now = self.clock.now();
-            // A statement apart, so that the lock is let go of before what is due fires.
+            // A statement of its own, so that the lock is free before the timer fires.
             let due = self.lock().pop_due(now);
             let Some(Due { key, owner, action }) = due else {
                 return;

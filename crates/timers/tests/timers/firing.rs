@@ -53,7 +53,7 @@ fn a_call_comes_while_it_is_wanted() {
         let call = move |value: Arc<i32>| tell.send((is_wanted, *value)).unwrap();
         timers.call_at_while(timers.after(SECOND), value, move |_| is_wanted, call);
     }
-    // They look at each other in turn.
+    // Each call checks others in turn.
     timers.call_at_while(timers.after(SECOND), (), |()| true, drop);
     assert_eq!((timers.pending(), Arc::strong_count(&value)), (2, 2));
     clock.advance(SECOND);

@@ -26,8 +26,7 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
     let timers = Timers::new().unwrap();
     let (give, fired) = mpsc::channel();
     let (leave, left) = mpsc::channel();
-    // Due last, and registered first: the thread must look again, or nothing is heard before the
-    // hour is over.
+    // Due last, and registered first: the thread must look again, or it sleeps for the hour.
     timers.call_after(3600 * SECOND, || panic!("it is early"));
     timers.call_after(Duration::from_millis(20), {
         let give = give.clone();
