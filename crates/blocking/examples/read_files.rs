@@ -28,13 +28,13 @@ fn main() -> io::Result<()> {
         let (file, read) = (file.clone(), read.clone());
         pool.run_labelled(file.display().to_string(), move || {
             let lines = fs::read_to_string(&file).map(|text| text.lines().count());
-            // An error is a result like any other: it goes to the one that asked.
+            // An error is a result like any other: the caller gets it.
             let _ = read.send((file, lines));
         });
     }
     drop(read);
 
-    // Not one of the threads that read, so nothing here waits for a file.
+    // This thread does not read, so nothing here waits for a file.
     let ahead: u64 = (1..=1000).sum();
 
     let mut lines = 0;

@@ -168,7 +168,7 @@ impl Shared {
                 // Under the lock: a shutdown finds it in the queue or among the calls.
                 let call = Calls::begin(&self.calls, label);
                 drop(state);
-                // Nobody is told of a panic.
+                // A panic is reported to nobody.
                 let _ = catch_panic(work);
                 drop(call);
                 state = self.lock();
