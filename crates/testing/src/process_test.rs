@@ -164,7 +164,7 @@ impl<P: Protocol, T: Process<P>> ProcessTest<P, T> {
             return Err(error);
         }
         if let Err(message) = self.life.close(&ExitReason::Upgraded) {
-            // It has begun, and ends by that.
+            // It has begun, and ends with the panic.
             let _ = new.close(&ExitReason::Panicked(message.as_str().into()));
             return Err(ProcessError::Panicked(message));
         }

@@ -37,8 +37,8 @@ pub(crate) fn run(
             kind: Kind::Random,
             number,
         } => run_under(RandomScheduler::new_from_seed(number, 1), steps, test),
-        // The first of the two is in the plainest order, and counts the steps among which the
-        // second has its surprises.
+        // The first of the two runs in the plainest order, and counts the steps among which the
+        // second places its changes.
         Seed {
             kind: Kind::Pct,
             number,

@@ -19,7 +19,7 @@ const SCHEDULES: usize = 200;
 fn the_planted_race_is_found_and_replayed() {
     let found = Exploration::new(SCHEDULES).find(|| two_transfers(hasty_transfer, &Log::default()));
     if !IS_SYSTEMATIC {
-        // On real threads it is found by luck.
+        // On real threads only luck finds it.
         return;
     }
     let failure = found.expect_err("no schedule lost money");

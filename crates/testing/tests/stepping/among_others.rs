@@ -33,7 +33,7 @@ fn the_process_lives_among_real_ones() {
         panic!("one message");
     };
     assert_eq!(of, "tea");
-    // A real process that asks it, and ends.
+    // A real process calls it, and ends.
     let pid = test.pid();
     let asks = from_fn(
         move |context: &Context<'_, Shop>, events: Events<'_, Shop>, out: &mut StepOutput<Shop>| {
@@ -60,7 +60,7 @@ fn the_process_lives_among_real_ones() {
         matches!(&events[..], [Event::Message(Message::Ask(..))]),
         "{events:?}"
     );
-    // It does not answer, and the caller hears of that; then it watches the end of another.
+    // It does not answer, and the caller learns that; then it watches the end of another.
     test.step(events).unwrap();
     assert!(
         asks.join()
@@ -111,7 +111,7 @@ fn a_new_version_takes_over() {
     let mut test = test.upgrade(version).unwrap();
     assert_eq!(log.take().len(), 1);
     assert_eq!(test.pid(), pid);
-    // The commands of the old version are the new one's.
+    // The new version inherits the commands of the old one.
     let step = test.step([completed(4, 8)]).unwrap();
     assert!(matches!(step.status, StepStatus::Done(8)), "{step:?}");
 

@@ -110,7 +110,7 @@ fn calls_are_made_and_completed_by_events() {
     clock.advance(Duration::from_secs(1));
     assert!(failure(test).contains("not answered yet"));
 
-    // One that ends before it has taken the message: the call is refused, or abandoned.
+    // A process that ends before it takes the message: the call is refused, or abandoned.
     let mut test = ProcessTest::new(Asks {
         whom: None,
         limit: None,
@@ -146,7 +146,7 @@ fn answering(
 
 #[test]
 fn answers_reach_their_callers() {
-    // The test's own.
+    // A call of the test.
     let (mut test, _) = begun(answering);
     let (asks, answer) = Caller::new();
     let ask = Event::Message(Message::Ask("bread".to_owned(), asks));
@@ -154,11 +154,11 @@ fn answers_reach_their_callers() {
     test.step([ask]).unwrap();
     assert!(answer.is_there());
     assert_eq!(answer.wait(None), Ok(5));
-    // One that is dropped.
+    // A dropped call.
     let (asks, answer) = Caller::<u64>::new();
     drop(Message::Ask("tea".to_owned(), asks));
     assert_eq!(answer.wait(None), Err(NoAnswer::Abandoned));
-    // A thread's.
+    // A call of a thread.
     let (handle, pid) = (test.handle().clone(), test.pid());
     let (begins, begun) = std::sync::mpsc::channel();
     let thread = thread::spawn(move || {

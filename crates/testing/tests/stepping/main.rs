@@ -166,7 +166,7 @@ fn steps_that_no_worker_would_take_are_refused_with_their_events() {
     // One command is completed once.
     let twice = test.step([completed(3, 1), completed(3, 1)]).unwrap_err();
     assert_eq!(twice.reason, WhyNoStep::NotOutstanding { tag: 3 });
-    // With what it waits for it goes, and nothing of it was lost.
+    // It takes the step with the completion that it waits for, and no event was lost.
     let step = test.step(refused.events.into_iter().chain([completed(3, 1)]));
     assert_eq!(step.unwrap().commands, [(5, "look up")]);
 }
