@@ -85,10 +85,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         inside.start_child(customer(cents)).wait()?;
     }
     let first = scheduler.whereis("ledger").ok_or("it has been started")?;
-    // It gets money back, which the ledger does not survive, and so the customers do not.
+    // A refund ends the ledger, and the customers with it.
     inside.start_child(customer(-100)).wait()?;
     inside.ended().wait()?;
-    // Their supervisor is there again when the ledger is, without customers.
+    // Their supervisor comes back with the ledger, without customers.
     let children = loop {
         let customers = shop.below("customers").wait();
         if let Some(children) = customers.ok().and_then(|now| now.children().wait().ok()) {

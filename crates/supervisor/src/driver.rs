@@ -220,7 +220,7 @@ impl<P: Protocol> Driver<P> {
                 Action::Start { child, life } => self.start(child, life),
                 Action::AskToEnd(child) => {
                     if let Some(pid) = self.pid(child) {
-                        // Refused: it has ended, which will be told.
+                        // Refused if it has ended, which will be reported.
                         let _ = self.inbox.handle().cancel(pid, REASON);
                     }
                 }
@@ -266,7 +266,7 @@ impl<P: Protocol> Driver<P> {
             supervisor: self.inbox.pid(),
             above: &self.address,
         };
-        // What the user's closure has left half changed, it finds so at the next start.
+        // Data that the user's closure left half changed stays so for the next start.
         let made = catch_panic(|| maker.make.make(birth)).unwrap_or_else(|message| {
             let reason = ExitReason::Panicked(message.into());
             Err(NotMade::Because(reason))
@@ -300,7 +300,7 @@ impl<P: Protocol> Driver<P> {
         let told = outcome.clone().map_err(SupervisorError::from);
         let (scheduler, pid) = (self.inbox.handle(), self.inbox.pid());
         let (begun, mail) = (self.begun, self.mail);
-        // When the process has ended, and its name is free.
+        // Once the process has ended, and its name is free.
         let _ = scheduler.at_end(pid, move |_| {
             if let Some(Begun::Answer(reply)) = begun {
                 let error = told.clone().err().unwrap_or(SupervisorError::Stopped);
@@ -319,7 +319,7 @@ impl<P: Protocol> Begun<P> {
         match self {
             Self::Answer(reply) => reply.tell(Ok(SupervisorHandle::new(address.clone()))),
             Self::Above(above, child, life) => {
-                // If that one has ended, it ends this one.
+                // If the supervisor above has ended, it ends this one.
                 above.send(Mail::Begun(child, life));
             }
         }

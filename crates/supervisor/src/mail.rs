@@ -97,7 +97,7 @@ impl<C: Send> Mailbox<C> {
     /// Returns the next letter, if there is one. Only one process polls it.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Mail<C>> {
         if self.waits && self.mail.is_empty() {
-            // Nobody has come for the waker, which is that of the same process.
+            // No push has taken the waker, which is that of the same process.
             return Poll::Pending;
         }
         self.waits = false;

@@ -151,7 +151,7 @@ impl<P: Protocol> Cradle<'_, P> {
     }
 }
 
-// Here, as a child must not know of supervisors, which have children.
+// Not in `child`, which must not know of supervisors.
 impl<P: Protocol> Child<P> {
     /// Makes a child that is a supervisor: `Child::supervisor("workers", || Supervisor::new(…))`.
     /// `make` is called for each life; the child counts as started when all of its own children do.

@@ -99,7 +99,7 @@ impl<M> Plan<M> {
 
     /// Returns the time at which [`Event::Time`] is due, if no other event comes.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        // While children are waited for, none is restarted; otherwise none is being ended.
+        // During a wait for children, none is restarted; otherwise none is being ended.
         let first = if self.children.are_in_transit() {
             self.children.first_limit()
         } else {
@@ -263,7 +263,7 @@ impl<M> Plan<M> {
     fn begin_anew(&mut self, id: ChildId, purpose: Purpose) {
         self.children.set(id, State::Ended);
         let mut to_start = self.children.last_first(self.rules.strategy.group(id));
-        // Mostly that is nobody, and costs nothing.
+        // There are mostly none, which costs nothing.
         let others = to_start.iter().rev().copied();
         let to_end = others.filter(|&other| other != id).collect();
         if let Purpose::Pause(..) = purpose {

@@ -74,7 +74,7 @@ fn a_pause_holds_up_nobody() {
     assert_eq!(refused, Err(ChildError::Restarting));
     let refused = supervisor.delete_child("a").wait();
     assert_eq!(refused, Err(ChildError::Restarting));
-    // Called off, and begun at once.
+    // The pause is cancelled, and the child starts at once.
     supervisor.end_child("a").wait().unwrap();
     assert_eq!(info(&supervisor, "a").state, ChildState::Ended);
     supervisor.restart_child("a").wait().unwrap();

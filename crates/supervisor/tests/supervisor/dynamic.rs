@@ -22,7 +22,7 @@ fn they_come_and_go() {
     until(|| supervisor.children().wait().unwrap().len() == 2);
     assert_eq!(supervisor.end_child(b).wait(), Ok(b));
     stage.expect(["-b: done"]);
-    // What has ended is no more.
+    // An ended child is deleted.
     assert_eq!(supervisor.restart_child(b).wait(), Err(ChildError::Unknown));
     let children = supervisor.children().wait().unwrap();
     assert_eq!(names(&children), ["a"]);

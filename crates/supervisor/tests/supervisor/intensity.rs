@@ -35,7 +35,7 @@ fn one_failure_too_many_ends_all() {
     stage.expect(["-b: failed: broken", "+b"]);
     stage.order("a", Order::Fail);
     stage.expect(["-a: failed: broken", "+a"]);
-    // What was a whole period ago still counts.
+    // A failure a whole period ago still counts.
     stage.clock.advance(10 * SECOND);
     stage.order("b", Order::Fail);
     stage.expect(["-b: failed: broken", "-c: done", "-a: done"]);
@@ -66,7 +66,7 @@ fn how_it_ended_is_known_afterwards() {
     until(|| stage.scheduler.whereis("root").is_none());
     let failure = too_many("a", ExitReason::Failed("broken".into()));
     for handle in [&supervisor, &supervisor, &clone] {
-        // From the second time on, nobody is left to say it.
+        // From the second time on, the supervisor is gone.
         assert_eq!(handle.ended().wait(), Err(failure.clone()));
         assert_eq!(handle.stop().wait(), Err(failure.clone()));
     }
@@ -100,7 +100,7 @@ fn a_child_that_does_not_start_again() {
     stage.expect(["+a", "+b", "+c"]);
     stage.order("c", Order::Fail);
     stage.expect(["-c: failed: broken", "-b: done", "-a: done", "+a"]);
-    // And once more: those that had been started are ended again.
+    // It fails once more: the children started so far are ended again.
     stage.expect(["-a: done", "+a", "+b", "+c"]);
     let ended = supervisor.ended();
     stage.order("a", Order::Fail);

@@ -45,7 +45,7 @@ fn messages_do_not_go_over_to_the_next_life() {
     stage.expect(["+a"]);
     let old = stage.pid("a");
     stage.scheduler.send(old, Order::Fail).unwrap();
-    // Read by nobody, or refused: that process is over.
+    // Unread, or refused: that process is over.
     let _ = stage.scheduler.send(old, Order::Finish);
     stage.expect(["-a: failed: broken", "+a"]);
     supervisor.stop().wait().unwrap();

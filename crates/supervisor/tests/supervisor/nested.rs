@@ -95,7 +95,7 @@ fn the_handle_to_one_below() {
     let inner = below("inner").unwrap();
     inner.start_child(stage.child("z")).wait().unwrap();
     stage.expect(["+z"]);
-    // Of its next life the handle knows nothing.
+    // The handle does not follow it to its next life.
     root.end_child("inner").wait().unwrap();
     stage.expect(["-z: done", "-y: done", "-x: done"]);
     assert_eq!(inner.children().wait(), Err(ChildError::Stopping));

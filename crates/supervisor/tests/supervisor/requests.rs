@@ -30,7 +30,7 @@ fn a_child_is_ended_started_again_and_deleted() {
     supervisor.end_child("a").wait().unwrap();
     assert_eq!(supervisor.delete_child("a").wait(), Ok(a));
     assert_eq!(supervisor.end_child(a).wait(), Err(ChildError::Unknown));
-    // The name is free, and the child another one, behind the others.
+    // The name is free; the new child is another one, and comes last.
     assert_ne!(supervisor.start_child(stage.child("a")).wait().unwrap(), a);
     let children = supervisor.children().wait().unwrap();
     assert_eq!(names(&children), ["b", "a"]);
@@ -71,7 +71,7 @@ fn a_child_that_is_not_added_comes_back() {
         "{refused}"
     );
     assert_eq!(names(&supervisor.children().wait().unwrap()), ["a"]);
-    // Its second life wants to.
+    // Its second life starts.
     supervisor
         .start_child(refused.child.unwrap().into_inner())
         .wait()

@@ -54,7 +54,7 @@ fn the_end_is_the_end() {
     supervisor.stop().wait().unwrap();
     assert_eq!(stage.scheduler.whereis("root"), None);
     ended.wait().unwrap();
-    // It is no more, and has ended as it was asked to.
+    // It is gone, and has ended as asked.
     let (stopped, ended) = (supervisor.stop(), supervisor.ended());
     assert!(stopped.is_ready() && ended.is_ready());
     assert_eq!((stopped.wait(), ended.wait()), (Ok(()), Ok(())));

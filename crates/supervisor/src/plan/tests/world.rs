@@ -124,7 +124,7 @@ impl World<'_> {
         let process = self.processes.get(&child);
         let is_now = |process: &&Process| process.life == life && process.ends_at == Some(self.now);
         let Some(process) = process.filter(is_now) else {
-            // It has ended before, by what was done to it.
+            // It ended earlier, by an action of the plan.
             return;
         };
         let reason = self.script.life(child, process.nth).reason();
@@ -135,7 +135,7 @@ impl World<'_> {
             reason,
         };
         self.tell(ended(reason));
-        // Said twice, or too late: that means nothing.
+        // A repeated or late end means nothing.
         if !self.is_over() {
             self.tell(ended(ExitReason::Done));
             self.tell(Event::Started { child, life });
