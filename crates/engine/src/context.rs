@@ -177,7 +177,7 @@ impl Context<'_> {
             result = Some(unsafe { function.call(data, Call(self.0)) });
         };
         match self.0.lock(&bound, &mut call) {
-            // Said once already, where it began.
+            // The panic was reported where it began.
             Ok(Err(message)) => resume_unwind(Box::new(message)),
             Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
             Err(_) => return Err(LockDataError::Ending),

@@ -108,7 +108,7 @@ impl Engine {
         let handle = self.handle(place.number);
         let local = LocalScheduler::new(place, handle);
         let driven = catch_unwind(AssertUnwindSafe(|| drive(&local)));
-        // Not while this thread panics: its workers would take that for their own panic.
+        // Not during a panic of this thread: its workers would take that for their own.
         drop(local);
         driven.map_or_else(|panic| resume_unwind(panic), Ok)
     }

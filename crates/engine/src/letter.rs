@@ -48,7 +48,7 @@ impl<T: Task> Letter for Tracked<T> {
     }
 
     fn copy(&self) -> Self {
-        // Before the task: if that cannot be cloned, its copy has been dropped.
+        // Before the task: if its `clone` panics, this copy is dropped.
         let awaited = self.awaited.copy();
         let task = self.task.clone();
         Self { task, awaited }

@@ -143,7 +143,7 @@ impl Shared {
         let member = &mut members.schedulers[scheduler];
         if !std::mem::replace(&mut member.is_terminated, true) {
             member.tell_all_to_end();
-            // Behind all workers that were added. Refused only by one whose loop has ended.
+            // Behind all added workers. Only a scheduler whose loop has ended refuses it.
             let _ = self.links.send(scheduler, Order::Terminate.into());
         }
     }

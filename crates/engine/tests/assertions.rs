@@ -12,6 +12,6 @@ assert_impl_all!(TaskSender<Vec<u8>>: Clone, Send, Sync);
 assert_impl_all!(Worker: Send);
 assert_impl_all!(AddError: Send);
 assert_impl_all!(Report: Clone, Send, Sync);
-// They are of one thread: of the scheduler's.
+// It belongs to the scheduler's thread.
 assert_not_impl_any!(LocalScheduler: Send, Sync);
 assert_not_impl_any!(Context<'static>: Send, Sync);

@@ -37,8 +37,8 @@ fn a_fiber_whose_stack_overflows_ends_the_program() {
         .env(CHILD, "1")
         .output()
         .unwrap();
-    // SIGSEGV or SIGBUS; or SIGABRT, from a runtime that looks at the address. A sanitizer says
-    // what it was, and exits.
+    // SIGSEGV or SIGBUS; or SIGABRT, from a runtime that checks the address. A sanitizer reports
+    // it, and exits.
     let signal = child.status.signal();
     let said = String::from_utf8_lossy(&child.stderr);
     if said.contains("AddressSanitizer: stack-overflow") {

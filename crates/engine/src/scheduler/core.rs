@@ -135,7 +135,7 @@ impl Core {
             for route in &seat.worker.public.lists {
                 let kind = route.kind.0;
                 listeners.resize_with(listeners.len().max(kind + 1), Vec::new);
-                // One that has several functions for a type gets a task once.
+                // A worker with several functions for a type gets a task once.
                 let is_there = listeners[kind]
                     .last()
                     .is_some_and(|last| Rc::ptr_eq(last, seat));
@@ -191,7 +191,7 @@ impl Core {
         let order = self.next_order();
         let mut is_enough = false;
         for seat in others {
-            // One that cannot be made is a copy that is dropped.
+            // A failed copy counts as dropped.
             match catch_panic(|| envelope.copy()) {
                 Ok(copy) => is_enough |= seat.hand(order, copy),
                 Err(_) => seat.worker.public.missed.add_one(),
@@ -284,8 +284,8 @@ impl Core {
         queue.close();
         loop {
             while queue.pop().is_some() {}
-            // To be opened again it must be empty, with no send under way. The senders that there
-            // are stay refused.
+            // To be reopened it must be empty, with no send under way. Existing senders stay
+            // refused.
             if queue.reopen().is_ok() {
                 return;
             }

@@ -232,7 +232,7 @@ impl WorkerCell {
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
-                // Counted before it is complete: the one that waits for it finds it in a report.
+                // Counted before it is complete: its waiter finds it in a report.
                 self.public.ran.add_one();
                 self.show_queue();
                 queued.envelope.ran();

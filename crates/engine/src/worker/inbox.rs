@@ -62,7 +62,7 @@ impl Inbox {
 
     /// Notes that the worker has finished the task.
     pub(crate) fn leave(&self, order: u64) {
-        // One that it took in the middle of another changes nothing.
+        // A task that it took inside another one changes nothing.
         if self.at.get() == Some(order) {
             self.at.set(None);
         }

@@ -213,7 +213,7 @@ impl WorkerCell {
 
     /// Lets go of the data with that role, last first, which drops local data.
     fn let_go(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
-        // No pointer to what goes stays.
+        // No pointer to the data stays.
         self.unbind();
         loop {
             let last = self.data.borrow_mut().take(role);

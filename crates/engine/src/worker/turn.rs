@@ -104,7 +104,7 @@ impl Operations for Turn<'_> {
         if !self.worker.is_bound() {
             return Err(Stopped::Early);
         }
-        // Before the first of its functions runs, and not between them.
+        // Before the first of its functions runs, not between them.
         if let Some(request) = self.worker.conflict(kind) {
             return Err(Stopped::Conflict(request));
         }

@@ -61,7 +61,7 @@ fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
                 });
         scheduler.add(worker).unwrap();
     }
-    // Opened first for the first one: on one stack it could not end before the second one.
+    // Opens the first one first: on one stack it cannot end before the second one.
     let opens = Worker::new("opens").on(move |_: &Pong| {
         gates.fetch_add(1, Ordering::Relaxed);
     });
@@ -98,7 +98,7 @@ fn d5_a_worker_with_its_own_run_and_no_fiber_has_its_scheduler_to_itself() {
     assert_eq!(log.take(), ["3"]);
     worker.remove().unwrap();
     assert_eq!(worker.ends(), Exit::Removed);
-    // When it has gone, others may come; and then it may not, until they have gone.
+    // Once it has ended, others may come; then it may not, until they have ended.
     let beside = scheduler.add(Worker::new("beside")).unwrap();
     assert_eq!(scheduler.add(alone()).unwrap_err().reason, Unfit::NotAlone);
     beside.remove().unwrap();
@@ -123,7 +123,7 @@ fn d5_a_worker_without_fiber_and_run_gives_way_when_its_queue_is_empty() {
             engine.broadcast(Ping(number));
         });
         local.update();
-        // All that each of them has, and then the next one.
+        // Each runs all its tasks, and then the next one.
         assert_eq!(log.take(), ["a1", "a2", "b1", "b2"]);
     });
 }

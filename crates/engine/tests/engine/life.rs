@@ -75,13 +75,13 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
     let may_end = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&may_end);
     let worker = Worker::new("stays").in_fiber().run(move |context| {
-        // It is told, and goes when it likes.
+        // It is told to end, and ends when it likes.
         while !(context.is_ending() && seen.load(Ordering::Acquire)) {
             let _ = context.give_way();
         }
     });
     let worker = scheduler.add(worker).unwrap();
-    // Before, its `run` would not begin.
+    // Told earlier, its `run` would not begin.
     until(|| worker.stage() == Stage::Runs);
     worker.remove().unwrap();
     assert_eq!(worker.remove(), Err(RemoveError::Ending));

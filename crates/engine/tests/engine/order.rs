@@ -18,7 +18,7 @@ fn a_worker_runs_a_task_after_the_one_that_it_follows() {
     let scheduler = engine.start("only");
     let log = Logged::new();
     let rounds = 50;
-    // The first one gives way in the middle of each task; the second one may not overtake it.
+    // The first one gives way in the middle of each task; the second one must not overtake it.
     let first = log.clone();
     let leads = Worker::new("leads")
         .in_fiber()
@@ -59,7 +59,7 @@ fn a_follower_runs_a_task_that_its_leader_does_not_list() {
             context.complete(Pong).unwrap();
         });
     let leads = scheduler.add(leads).unwrap();
-    // They have no task in common: nothing is to be ordered.
+    // They have no task in common, so there is no order.
     scheduler
         .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
         .unwrap();

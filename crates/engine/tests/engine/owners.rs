@@ -72,7 +72,7 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     let (own, beside) = (rests(0), rests(2));
     until(|| rests(0) > own + 100);
     assert!(report(&engine).workers[0].gave_way > 100);
-    // And it has told the others once, not each time: they would have run by now.
+    // And it has told the others only once: they would have run by now.
     (0..1_000).for_each(|_| std::thread::yield_now());
     let woken = rests(2) - beside;
     assert!(woken <= 2, "{woken}");

@@ -46,7 +46,7 @@ fn d10_a_received_task_is_complete_when_it_is_dropped() {
         let log = log.clone();
         move |context: Context<'_>| {
             let ping = context.receive::<Ping>().unwrap();
-            // The one that waits sends this while it waits.
+            // Sent by the worker that waits for the ping.
             assert_eq!(*context.receive::<Pong>().unwrap(), Pong(7));
             log.add("received");
             drop(ping);

@@ -139,7 +139,7 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
             },
         );
     let panics = scheduler.add(panics).unwrap();
-    // It only read the input: another one goes on with it.
+    // It only read the input: another worker goes on with it.
     let log = Logged::new();
     let told = log.clone();
     let reads = Worker::new("reads")

@@ -45,7 +45,7 @@ fn d4_a_scheduler_looks_as_often_after_each_task() {
             engine.broadcast(Ping);
             let (rests, rounds) = (report(&engine).rests, report(&engine).rounds);
             drive(local, || report(&engine).rests > rests);
-            // The one with the task, those that it looks in vain, and the one before it blocks.
+            // The round with the task, the idle ones, and the one before it blocks.
             let looked = report(&engine).rounds - rounds;
             assert_eq!(looked, 2 + u64::from(Engine::ROUNDS_BEFORE_REST));
         }
@@ -57,7 +57,7 @@ fn d4_a_scheduler_looks_as_often_after_each_task() {
 fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
     let engine = engine();
     let (idle, polls) = (engine.start("idle"), engine.start("polls"));
-    // It has polled, too: its waits are over.
+    // It has polled, too, but its waits are over.
     let worker = Worker::new("worker").on(|_: &Ping, context: Context<'_>| {
         (0..3).for_each(|_| context.give_way().unwrap());
     });
@@ -70,7 +70,7 @@ fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
     let before = rests(0);
     polls.add(waits).unwrap();
     until(|| rests(1) >= 20);
-    // At most one for a message that was found before the wake-up for it, and then one for good.
+    // At most one for a message found before its wake-up, and then the last one.
     let rested = rests(0) - before;
     assert!(rested <= 2, "{rested}");
 }
@@ -129,7 +129,7 @@ fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
         until(|| rests(1) >= other + 20);
         rests(0) - before
     };
-    // As above: at most one in vain, and one for good.
+    // As above: at most one in vain, and the last one.
     let receiving = rested(&|what| matches!(what, WaitsFor::Receive(_)));
     assert!(receiving <= 2, "{receiving}");
     engine.broadcast(Ping);

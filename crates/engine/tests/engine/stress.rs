@@ -52,7 +52,7 @@ fn workers_come_and_go_and_no_task_is_lost_or_seen_half_way() {
         }
     };
     thread::scope(|scope| {
-        // One thread adds to the sums, and two have guests come and go.
+        // One thread adds to the sums; in two others guests come and go.
         let adds = scope.spawn(|| {
             let sender = engine.sender::<Add>();
             (0..20 * ROUNDS).for_each(|_| assert_eq!(sender.send(Add(1)), 1));

@@ -116,7 +116,7 @@ fn a_task_that_is_complete_is_counted() {
     scheduler
         .add(Worker::new("runs").on(|_: &Ping| {}))
         .unwrap();
-    // Asked on this thread, as soon as it is told: another one in between would come too late.
+    // Read on this thread, as soon as it is told: a detour would be too late.
     let engine: &Engine = &engine;
     for number in 1..=20_000 {
         engine.complete(Ping(0));

@@ -190,7 +190,7 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
                 };
                 let here = engine.scheduler("here").unwrap();
                 let worker = here.add(worker).unwrap();
-                // Before it runs, or while it does.
+                // Before it runs, or while it runs.
                 while number % 2 == 0 && worker.stage() != Stage::Runs {
                     thread::yield_now();
                 }

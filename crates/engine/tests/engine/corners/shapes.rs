@@ -106,7 +106,7 @@ fn goes<T: Send + Sync + Clone + 'static>(make: impl Fn() -> T) {
             }
             let _ = context.give_way();
         }
-        // The last one is kept over the end.
+        // The last one outlives the scheduler.
     });
     schedulers[0].add(receives).unwrap();
     for _ in 0..3 {
