@@ -16,7 +16,7 @@ fn serve(farm: &Farm, worker: WorkerId, dies_at: &AtomicU32) -> u32 {
     let mut built = 0;
     while let Ok(job) = farm.pick_job(worker).wait() {
         if dies_at.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // The machine is gone, and a heartbeat is missed: its job goes to another one.
+            // The machine is gone, and misses a heartbeat: another one gets its job.
             let given_back = farm.remove_worker(worker).wait();
             println!(
                 "lost a worker, which ran {:?}",

@@ -40,7 +40,7 @@ impl Alarm {
         if let (Some(now), Some((due, _))) = (self.now.take(), self.set)
             && due <= now
         {
-            // It has fired, or is about to: and what is due now has been done.
+            // It has fired, or is about to: everything due by now has been done.
             self.set = None;
         }
         let Some(deadline) = deadline else {

@@ -64,7 +64,7 @@ impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
         &self,
         call: impl FnOnce(&mut Machine<I, S, R>) -> Result<(), E> + Send + 'static,
     ) {
-        // That the scheduler was stopped is no news to a caller that wants no answer.
+        // A caller that wants no answer need not learn of a stop.
         let work = |machine: &mut Machine<I, S, R>| drop(machine.enter(call));
         if let Err(work) = self.run_now(work) {
             self.submit(work);

@@ -308,7 +308,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             Some((self.jobs[job].deadline, job))
         };
         let (cached, local) = (first(self.cached), first(self.local));
-        // Of one deadline, the wait that begins another one goes first.
+        // Of equal deadlines, the wait that begins another one goes first.
         let next = match (cached, local) {
             (Some(cached), Some(local)) if local.0 < cached.0 => local,
             (Some(cached), _) => cached,
@@ -318,7 +318,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     }
 
     pub(super) fn add_worker(&mut self) -> u32 {
-        // The lists have to know the place, which is known when the worker is there.
+        // The lists must know the place, which is known once the worker is there.
         let place = self.workers.insert(Worker {
             own: self.cached,
             near: self.cached,

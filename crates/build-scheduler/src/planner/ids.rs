@@ -68,7 +68,7 @@ impl Ids {
     /// Adds the place of an id that the table does not have.
     pub(super) fn insert(&mut self, hash: IdHash, place: u32) {
         self.len += 1;
-        // Three quarters at most: beyond that, a look takes many steps.
+        // At most three quarters full: beyond that, a look-up takes many steps.
         if self.len * 4 > self.entries.len() * 3 {
             self.grow();
         }
@@ -96,7 +96,7 @@ impl Ids {
             return;
         };
         self.len -= 1;
-        // What stands behind the hole, and would be looked for from there or before, moves into it.
+        // Entries behind the hole that a look-up from there or before would miss move into it.
         let mask = self.entries.len() - 1;
         let mut at = hole;
         loop {

@@ -274,7 +274,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     ) -> Result<Option<J>, UnknownWorker> {
         let place = self.find(worker)?;
         let artifact = self.board.artifacts.note(id);
-        // Before the news, which is not for this job any more.
+        // Before the artifact is announced, which is not for this job any more.
         let job = self.board.job_of(artifact);
         let content = job.map(|job| self.board.remove_job(job));
         self.board.hold(place, artifact);

@@ -314,7 +314,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..80),
     ) {
         let mut pair = Pair::new(seed, near_first);
-        // Two workers at least, or most steps would be refused.
+        // At least two workers, or most steps would be refused.
         for step in [Step::Register, Step::Register].into_iter().chain(steps) {
             pair.run(step);
         }

@@ -67,7 +67,7 @@ fn a_pick_that_waits_gets_what_waits_for_nobody_any_more() {
     let _x = farm.schedule_job(job_on("needs x", &["x"]));
     assert!(!picking.is_ready());
     assert_eq!(farm.remove_artifact(w0, "x").wait(), Ok(true));
-    // So that a lost job is an error and not a hang.
+    // Makes a lost job an error instead of a hang.
     picking.canceller().cancel();
     assert_eq!(picking.wait().map(|job| job.id), Ok("needs x"));
 }

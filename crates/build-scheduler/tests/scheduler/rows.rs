@@ -91,7 +91,7 @@ fn e3_a_job_that_nobody_scheduled_is_known_to_be_in_the_cache() {
     let [w0, w1] = [worker(&farm), worker(&farm)];
     assert_eq!(farm.on_job_complete(w0, "a", 1).wait(), Ok(false));
     let pending = farm.schedule_job(job("a"));
-    // A worker that did not get it has made it meanwhile.
+    // Another worker has made it meanwhile.
     assert_eq!(pick(&farm, w0), Some("a"));
     assert_eq!(farm.on_job_complete(w1, "a", 2).wait(), Ok(true));
     assert_eq!(*pending.wait().unwrap(), 2);
@@ -165,7 +165,7 @@ fn e6_a_pick_takes_from_a_random_one_of_its_queues_that_has_something() {
     for round in 0..32_u64 {
         let (farm, clock) = farm();
         let w0 = worker(&farm);
-        // The picks before: the same numbers begin elsewhere.
+        // Earlier draws, so that the random numbers begin elsewhere.
         cache(&farm, w0, "own");
         cache(&farm, w0, "lib");
         for _ in 0..round {
@@ -241,7 +241,7 @@ fn e12_a_lost_worker_gives_its_jobs_back_and_its_artifacts_up() {
     assert_eq!(farm.on_job_complete(w1, "a", 1).wait(), Ok(true));
     assert_eq!(*pending.wait().unwrap(), 1);
     drop(near);
-    // The lost one is a stranger now, and so are its picks.
+    // The lost one is unknown now, and so are its picks.
     let late = farm.on_job_complete(w0, "b", 1).wait();
     assert_eq!(late, Err(ReportError::UnknownWorker));
     let again = farm.remove_worker(w0).wait();
@@ -273,7 +273,7 @@ fn e12_a_failed_job_can_be_retried() {
     assert_eq!(farm.on_job_failed(w0, "a", -1).wait(), Ok(()));
     assert_eq!(*failing.wait().unwrap(), -1);
     assert_eq!(farm.locate_artifact("a").wait(), Ok(None));
-    // Once more by whoever wants the result, or without telling anybody.
+    // Scheduled again by a caller that wants the result; given back without telling anybody.
     let retried = farm.schedule_job(job("a"));
     clock.advance(DEPS_TIMEOUT);
     assert_eq!(pick(&farm, w0), Some("a"));
