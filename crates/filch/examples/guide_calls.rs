@@ -98,13 +98,13 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let late = scheduler.call_timeout(store, limit, Request::Later);
     assert!(matches!(late, Err(CallError::NotYet)));
 
-    // The store has the caller, and ends: that is an answer, at once.
+    // The store has the caller, and ends: the answer comes at once.
     let asked = scheduler.ask(store, Request::Later);
     scheduler.cancel(store, "closing time")?;
     let abandoned = scheduler.spawn(asked)?.join()?;
     assert!(matches!(abandoned, Err(CallError::Abandoned)));
 
-    // From now on there is nobody.
+    // From now on nobody can answer.
     shop.join()?;
     let refused = scheduler.call(store, Request::Later);
     let Err(CallError::Send(SendError { reason, .. })) = refused else {

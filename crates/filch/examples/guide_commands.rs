@@ -29,11 +29,11 @@ impl Protocol for Files {
 fn start() -> Result<Scheduler<Files>, Box<dyn Error + Send + Sync>> {
     let threads = BlockingThreads::new(NonZeroUsize::MIN.saturating_add(7));
     let handler = move |path: PathBuf, completion: Completion<Files>| {
-        // Short, so it is done here, on the worker.
+        // Short, so the worker does it here.
         if path.as_os_str().is_empty() {
             return completion.fail(io::Error::other("a path of nothing"));
         }
-        // The system may take its time, so a thread waits and no worker.
+        // The system may take its time, so a thread waits, and no worker.
         let label = format!("read {}", path.display());
         threads.run_labelled(label, completion, move || {
             let lines = fs::read_to_string(path)?.lines().count();
@@ -75,7 +75,7 @@ impl Process<Files> for Reader {
     ) -> Result<(), io::Error> {
         for event in events {
             match event {
-                // In whatever order they come: the tag says which one.
+                // In any order: the tag names the command.
                 Event::Completed { tag, result } => {
                     self.lines[tag as usize] = result.map_err(|error| in_words(&error));
                     self.missing -= 1;

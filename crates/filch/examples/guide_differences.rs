@@ -29,7 +29,7 @@ type Commands = mpsc::Receiver<(&'static str, Completion<Words>)>;
 fn start(said: mpsc::Sender<&'static str>) -> Result<(Scheduler<Words>, Commands), Failure> {
     let (give, commands) = mpsc::channel();
     let handler = move |command, completion| {
-        // Nobody may listen any more: then the completion goes, and the command has failed.
+        // If nobody listens any more, the completion is dropped, and the command fails.
         let _ = give.send((command, completion));
     };
     let builder = Scheduler::builder().workers(2).handler(handler);
@@ -179,11 +179,11 @@ fn a_taken_name_is_refused() -> Result<(), Failure> {
     };
     assert!(matches!(error.unmet(), Some(RegisterError::Taken { .. })));
     assert_eq!(scheduler.whereis("clerk"), Some(first.pid()));
-    // Also for the one that has it.
+    // Even for the process that has it.
     let again = scheduler.register("clerk", first.pid());
     assert!(matches!(again, Err(RegisterError::Taken { .. })));
 
-    // The process has come back, and nothing has been called on it.
+    // The process comes back, and no method was called on it.
     let process = refused.process.into_inner();
     let _second = scheduler.submit_boxed(process, "run", refused.input)?;
     Ok(())

@@ -155,7 +155,7 @@ impl Process<Echo> for Connection {
                     }
                     _ => self.repeats = false,
                 },
-                // What has arrived is still read and repeated, and then comes the end.
+                // The bytes that have arrived are still read and repeated; then comes the end.
                 Event::Cancel(_) => self.socket.shutdown(Shutdown::Read)?,
                 _ => {}
             }
@@ -186,7 +186,7 @@ fn start_server(
     let address = socket.local_addr()?;
     let server = Supervisor::new(Strategy::RestForOne)
         .intensity(5, MINUTE)
-        // What an accept fails for, such as too many open files, takes time to go away.
+        // The cause of a failed accept, such as too many open files, takes time to go away.
         .backoff(Backoff::exponential(
             Duration::from_millis(10),
             Duration::from_secs(5),
@@ -196,7 +196,7 @@ fn start_server(
         }))
         .start(scheduler, timers)?
         .wait()?;
-    // The socket outlives the process that accepts: clients that come meanwhile wait in it.
+    // The socket outlives the process that accepts: meanwhile clients wait in it.
     let above = server.clone();
     let listener = Child::new("listener", move |scheduler| {
         let (socket, server) = (Arc::clone(&socket), above.clone());

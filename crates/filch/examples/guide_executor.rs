@@ -47,8 +47,7 @@ impl Local {
         }
         let job = self.shared.injector.pop_batch_into(&self.deque, 16);
         let job = job.or_else(|| self.steal());
-        // While they were on their way, the other thread saw none of them, and may have gone to
-        // sleep.
+        // Meanwhile the other thread saw none of the moving jobs, and may have gone to sleep.
         if !self.deque.is_empty() {
             self.shared.wake_one();
         }
@@ -61,7 +60,7 @@ impl Local {
             match victim.steal_half_into(&self.deque, usize::MAX) {
                 Steal::Success(job) => return Some(job),
                 Steal::Empty => return None,
-                // A lost race says nothing about what is left.
+                // A lost race says nothing about the remaining jobs.
                 Steal::Retry => {}
             }
         }

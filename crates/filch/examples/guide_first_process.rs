@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let squares = scheduler.submit(Adder::default(), "squares", 10)?;
     assert_eq!((numbers.join()?, squares.join()?), (55, 385));
 
-    // `init` runs in `submit`, and what it refuses never takes a step.
+    // `init` runs in `submit`; a process that it refuses never takes a step.
     let Err(SubmitError::Init(refused)) = scheduler.submit(Adder::default(), "cubes", 10) else {
         return Err("there is no such entry point".into());
     };

@@ -39,7 +39,7 @@ fn start(timers: Timers) -> Result<Scheduler<Times>, Box<dyn Error + Send + Sync
         Command::Ask => {
             let error = "no answer in a minute".to_owned();
             let bounded = timers.deadline(timers.now() + MINUTE, completion, error);
-            // An answer would complete it, in time or not; here none comes.
+            // An answer would complete it; here none comes.
             unanswered.lock().unwrap().push(bounded);
         }
     };

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sum = scheduler.spawn(async {
         let mut sum = 0;
         for part in parts {
-            // A part that panics is an error here, and nothing else is harmed.
+            // A part that panics is an error here, and harms nothing else.
             sum += part.await?;
         }
         Ok::<_, ProcessError<Counting>>(sum)

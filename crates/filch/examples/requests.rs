@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // From now on `join` works in each step.
     let _pool = Pool::on(&scheduler.pool())?;
 
-    // A few long lists for the one, many short ones for the other.
+    // A few long lists for one client, many short ones for the other.
     let sizes = [(requests, 300_000), (50 * requests, 1_000)];
     let begun = Instant::now();
     let mut sorters = Vec::new();

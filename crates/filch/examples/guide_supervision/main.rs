@@ -149,7 +149,7 @@ async fn clerk(inbox: Inbox<Bank>, vault: Arc<Vault>, clerk: usize) {
 // ANCHOR: tree
 fn account(vault: &Arc<Vault>, number: usize) -> Child<Bank> {
     let vault = Arc::clone(vault);
-    // It is permanent, as nothing else is said.
+    // It is permanent by default.
     Child::new(&name(number), move |bank| {
         let account = Account {
             vault: Arc::clone(&vault),
@@ -162,7 +162,7 @@ fn account(vault: &Arc<Vault>, number: usize) -> Child<Bank> {
 }
 
 fn accounts(vault: &Arc<Vault>) -> Supervisor<Bank> {
-    // All accounts together may crash that often in a minute.
+    // The crashes of all accounts together that it survives in a minute.
     let supervisor = Supervisor::new(Strategy::OneForOne).intensity(10 * ACCOUNTS, MINUTE);
     (0..ACCOUNTS).fold(supervisor, |all, number| all.child(account(vault, number)))
 }

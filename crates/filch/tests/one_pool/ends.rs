@@ -191,14 +191,14 @@ fn a_broadcast_runs_on_the_threads_that_have_a_seat() {
     let (scheduler, pool) = scheduler(2);
     assert_eq!(pool.broadcast(Worker::index).len(), 0);
     let meet = Barrier::new(2);
-    // Both workers, as one alone would wait for ever.
+    // Needs both workers: one alone would wait for ever.
     pool.scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|_, _| _ = meet.wait());
         }
     });
     assert_eq!(pool.broadcast(Worker::index), [0, 1]);
-    // A thread that sleeps for good is woken for it.
+    // The scheduler wakes a sleeping thread for it.
     scheduler.wait_for_standstill().unwrap();
     assert_eq!(pool.broadcast(Worker::index), [0, 1]);
 }
