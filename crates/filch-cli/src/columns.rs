@@ -107,7 +107,7 @@ x            3
 long         3
 ";
         assert_eq!(table().within(25), two);
-        // A column that is too wide by itself is there all the same.
+        // A column that is too wide by itself is shown all the same.
         assert_eq!(table().within(3).lines().count(), 3 * 4 - 1);
     }
 }

@@ -82,7 +82,7 @@ fn a_ratio_and_a_share_of_cached_results_are_as_asked_for() {
         &["--jobs", "2000", "--ratio", "2.5", "--cached", "1"],
     );
     assert!(report.contains("transfer/run    2.500,"), "{report}");
-    // Nothing is left to do: each worker has results.
+    // There is nothing to do: workers have all results.
     assert_eq!(makespan(&report, "always wait"), 0.0);
     assert!(report.contains("results used again"), "{report}");
     let report = simulate(&scratch, &["--jobs", "2000", "--cache-limit", "100"]);

@@ -46,7 +46,7 @@ impl Process<WordCount> for Counter {
                     self.tally.count(&text);
                     // Freed before the reader may read more.
                     drop(text);
-                    // Refused if the reader has failed; then it waits for no answer.
+                    // Refused if the reader has failed: then it needs no answer.
                     let _ = context.send(from, Message::Counted);
                 }
                 Event::Message(Message::NoMore) => self.readers_left -= 1,

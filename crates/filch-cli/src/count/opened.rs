@@ -165,7 +165,7 @@ impl<'progress> Reading<'progress> {
         self.bytes += bytes.len() as u64;
         match read {
             Ok(_) => Ok(bytes),
-            // No more is there now, but it may come: see `open`.
+            // There is no more now, but more may come: see `open`.
             Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ReadError::Endless),
             Err(error) => Err(ReadError::Unreadable(error)),
         }

@@ -72,7 +72,7 @@ impl Decoder {
 }
 
 fn first_nul(bytes: &[u8]) -> Option<usize> {
-    // Nearly no block has one, and `contains` is the faster search.
+    // Hardly any block has one, and `contains` is the faster search.
     let is_nul = |byte: &u8| *byte == 0;
     bytes.contains(&0).then(|| bytes.iter().position(is_nul))?
 }

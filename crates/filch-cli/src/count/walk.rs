@@ -72,7 +72,7 @@ impl Found {
         for entry in entries {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    // One that has vanished since is missed when it is opened.
+                    // A file that has vanished since fails when it is opened.
                     let size = entry.metadata().map_or(0, |metadata| metadata.len());
                     self.entries.push(Entry {
                         source: Source::Found(entry.into_path()),

@@ -60,7 +60,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
     let no_memory = |_: TryReserveError| MandelbrotError::NoMemory(size);
     let unwritable = |error| MandelbrotError::File(settings.file.clone(), error);
 
-    // What may be refused comes before the work.
+    // Refusals come before the work.
     let mut config = Config::default();
     if let Some(threads) = settings.threads {
         config = config.threads(threads);

@@ -48,7 +48,7 @@ fn escape(re: f64, im: f64) -> Option<f64> {
         let (xx, yy) = (x * x, y * y);
         let distance_squared = xx + yy;
         if distance_squared > FAR_SQUARED {
-            // Whole steps, and how far beyond the last one: the distance is squared in each.
+            // Whole steps, less the excess of the last one: each squares the distance.
             let beyond = (distance_squared.log2() / FAR_SQUARED.log2()).log2();
             return Some(f64::from(step) - beyond);
         }

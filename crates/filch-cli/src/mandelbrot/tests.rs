@@ -131,13 +131,13 @@ fn a_job_that_another_worker_runs_is_counted_as_stolen_and_its_tiles_as_drawn_th
     assert_eq!(sum(&drawn, |share| share.stolen), tiles(size) - 1);
     assert_eq!(sum(&drawn, |share| share.tiles), tiles(size));
 
-    // 100 x 100 is cut six times: a tile is its worker's by the number of second halves on the way.
+    // 100 x 100 is cut six times: the second halves on the way to a tile count up to its worker.
     let mut of_worker = [0; 3];
     (0..64_u32).for_each(|tile| of_worker[tile.count_ones() as usize % 3] += 1);
     let counted: Vec<u64> = drawn.shares.iter().map(|share| share.tiles).collect();
     assert_eq!(counted, of_worker);
 
-    // The pixels say the same as the accounts.
+    // The pixels agree with the accounts.
     let mut pixels = [0; 3];
     let areas = picture.pixels_mut();
     areas
@@ -198,7 +198,7 @@ fn the_fastest_picture_is_kept_and_reported() {
         let mut canvases = [canvas(size), canvas(size), canvas(size)];
         let (_, together) = compare(&mut canvases, |canvas| {
             let mut drawn = draw_alone(canvas);
-            // As if by the worker of that index, in an hour or in two.
+            // Pretends that the worker of that index took an hour, or two.
             let index = round.replace(round.get() + 1);
             let hours = if index == fastest { 1 } else { 2 };
             drawn.time = Duration::from_secs(3_600 * hours);

@@ -107,7 +107,7 @@ mod tests {
         ) {
             let places: Vec<_> = places.into_iter().map(|(x, y)| Vector::new(x, y)).collect();
             let mut grid = Grid::new(SIZE, 10.0);
-            // What was there before leaves nothing behind.
+            // The earlier contents leave nothing behind.
             grid.fill(&[Vector::new(5.0, 5.0); 30]);
             grid.fill(&places);
             for &place in &places {

@@ -19,7 +19,7 @@ pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
         .owns(FrameTimes::new)
         .receives::<Ready>()
         .run(move |context| {
-            // `None`: it is to end. If another worker does, render misses that one's data.
+            // `None`: it must end. If another worker must, render misses that one's data.
             let _ = play(context, Script::new(seed), frames, pace);
         })
 }
@@ -36,7 +36,7 @@ fn play(
         let began = Instant::now();
         context.broadcast(script.next_input());
         context.complete(Step).ok()?;
-        // Until it is heard and drawn.
+        // Waits until the frame is heard and drawn.
         context.complete(Stepped).ok()?;
         let add = |times: &mut FrameTimes| times.add(began.elapsed());
         context.lock(add).ok()?;
@@ -46,6 +46,6 @@ fn play(
         }
     }
     context.broadcast(Over);
-    // What it owns lives as long as it does.
+    // Its data lives as long as it does.
     context.wait_until(|| false).ok()
 }

@@ -67,7 +67,7 @@ pub(crate) struct Settings {
 
 /// Simulates, and writes the last frame.
 pub(crate) fn run(settings: &Settings) -> Result<Report, SimulateError> {
-    // What may be refused comes before the work.
+    // Refusals come before the work.
     if settings.window {
         Window::check().map_err(SimulateError::Window)?;
     }
@@ -131,14 +131,14 @@ fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remain
         let start = |number| engine.scheduler(format!("thread {number}"));
         let threads = (1..=settings.schedulers).map(start);
         let threads = threads.collect::<Result<Vec<_>, _>>()?;
-        // The input comes last: all that it sends reaches the others.
+        // The input comes last: all its tasks reach the others.
         let workers = [
             main.handle().add(render)?,
             threads[0].add(workers.physics)?,
             threads[1 % threads.len()].add(workers.audio)?,
             threads[2 % threads.len()].add(workers.input)?,
         ];
-        // The first to end is the one that renders, if all goes well.
+        // If all goes well, the renderer ends first.
         while workers.iter().all(|worker| worker.exit().is_none()) {
             main.update();
         }

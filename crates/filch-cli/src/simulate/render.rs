@@ -48,7 +48,7 @@ pub(super) fn worker(
                 Err(error) => Some(Err(error)),
             };
             if let Some(remains) = remains {
-                // The one that started all this waits for it.
+                // The caller of the simulation waits for it.
                 let _ = tell.send(remains);
             }
         })
@@ -76,7 +76,7 @@ fn render(
             break;
         }
     }
-    // Unless the window was closed, the last frame is accounted for.
+    // The last frame counts, unless the window was closed.
     if left == 0 {
         drop(context.receive::<Over>().ok()?);
     }

@@ -97,7 +97,7 @@ fn each_worker_runs_each_of_its_tasks() {
         let [audio, rest @ ..] = &ran[..] else {
             panic!("no worker");
         };
-        // One for each frame, and one for each in which somebody was touched.
+        // One for each frame, and one for each frame with a touch.
         let frames = u64::from(FRAMES);
         assert!(
             audio.0 == "audio" && (frames + 1..2 * frames).contains(&audio.1),

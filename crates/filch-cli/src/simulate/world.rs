@@ -127,7 +127,7 @@ impl World {
             if distance_squared < APART * APART {
                 apart = apart - way;
             }
-            // Of a pair, the one that comes first tells.
+            // The first of a pair reports it.
             if distance_squared < TOUCH * TOUCH && index < other {
                 touches.pairs += 1;
                 touches.x += place.x;
@@ -178,7 +178,7 @@ mod tests {
     fn nobody_leaves_the_world_or_the_limits_of_speed() {
         let mut world = World::new(300, 3);
         for step in 0..300_u16 {
-            // Into a corner and beyond.
+            // Leads the boids into a corner and beyond.
             world.attract(Vector::new(f32::from(step) * 10.0, -100.0));
             world.step();
             for (place, speed) in world.boids() {

@@ -20,7 +20,7 @@ fn filch_fed(arguments: &[&str], folder: &Path, input: &[u8]) -> Output {
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // What is left when the program does not read on is refused.
+    // Fails on the bytes that the program does not read.
     let feeder = thread::spawn(move || pipe.write_all(&input));
     let output = child.wait_with_output().unwrap();
     let _ = feeder.join().unwrap();
@@ -119,7 +119,7 @@ fn what_cannot_be_counted_is_an_error_and_the_others_are_counted() {
     );
     let bad = "filch: cannot count bad: not UTF-8 text (at byte 3)\n";
     assert!(messages.contains(bad), "{messages}");
-    // Nothing is left without the good one.
+    // Without the good one there is nothing to count.
     failure(&["count", "bad"], scratch.path(), 1);
 }
 

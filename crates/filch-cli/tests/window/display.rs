@@ -28,7 +28,7 @@ impl Display {
             .stdout(Stdio::piped())
             .spawn()
             .expect("Xvfb is installed");
-        // It chooses a number that is free, and says it as soon as clients may come.
+        // It chooses a free number, and prints it as soon as clients may come.
         let mut number = String::new();
         let mut said = BufReader::new(server.stdout.take().unwrap());
         said.read_line(&mut number).unwrap();

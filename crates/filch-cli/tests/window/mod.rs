@@ -93,7 +93,7 @@ fn a_window_shows_the_frames_of_the_game_until_it_is_closed() {
     let frames = figure(&output, "frames ");
     let (frames, _) = frames.split_once(',').unwrap();
 
-    // Of a game that ends early, the last frame may not be accounted for.
+    // If a game ends early, its last frame may not count.
     let mut number = frames.parse::<u32>().unwrap() + 1;
     let mut new = frame(number, scratch.path());
     let mut number_of = |picture: &[[u8; 3]]| {

@@ -98,7 +98,7 @@ impl Graph {
                     let count = 1 + random.below(2 * shape.fan_in - 1);
                     inputs.extend((0..count).map(|_| draw(shape.skew, &from, &mut random)));
                 }
-                // At least one unit of each: a zero is the absence of a value elsewhere.
+                // At least one unit of each: zero means that there is none.
                 let run = (shape.run.draw(&mut random) * SECOND) as Time;
                 let size = shape.size.draw(&mut random) as u64;
                 graph.push(run.max(1), size.max(1), &mut inputs);

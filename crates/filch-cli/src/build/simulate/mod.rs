@@ -38,7 +38,7 @@ use crate::progress::Progress;
 
 /// Simulates all policies, and draws the plots.
 pub(crate) fn run(settings: &Settings) -> Result<Report, BuildSimulateError> {
-    // What may be refused comes before the work.
+    // Refusals come before the work.
     settings.check()?;
     if let Some(folder) = &settings.plots {
         plots::prepare(folder)?;

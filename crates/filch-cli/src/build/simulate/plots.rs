@@ -149,7 +149,7 @@ fn waits(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
     };
     let curves: Vec<_> = shown.policies.iter().map(curve).collect();
     let ends = curves.iter().filter_map(|curve| curve.points.last());
-    // Beyond the longest wait is room for the legend.
+    // Leaves room for the legend beyond the longest wait.
     let end = 30.0 * ends.map(|point| point.0).fold(0.01, f64::max);
     plot(
         file,
@@ -182,7 +182,7 @@ fn busy(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|figures| figures.makespan as f64 / 1e9);
     let end = ends.fold(0.0, f64::max);
-    // Above all slots is room for the legend.
+    // Leaves room for the legend above all slots.
     let most = shown.slots as f64 * 1.5;
     plot(file, &frame, ticks(0.0..end), ticks(0.0..most), &curves)
 }
@@ -251,7 +251,7 @@ where
             .x_label_area_size(46)
             .y_label_area_size(64)
             .build_cartesian_2d(x, y)?;
-        // Sums of a step, as 0.1, are rarely what they look like.
+        // Rounds sums of a step such as 0.1, which are rarely exact.
         let number = |value: &f64| format!("{}", (value * 1e4).round() / 1e4);
         chart
             .configure_mesh()

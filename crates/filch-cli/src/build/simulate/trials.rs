@@ -66,7 +66,7 @@ pub(super) fn run_all(
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut done = thread::scope(|scope| {
-        // Those that the system refuses are missed by nobody: this thread works, too.
+        // A refused thread does no harm: this thread works, too.
         let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
         let others: Vec<_> = (1..threads.min(trials.len())).filter_map(start).collect();
         let mut done = work();

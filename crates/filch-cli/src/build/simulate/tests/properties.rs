@@ -121,7 +121,7 @@ fn most_at_a_time(outcome: &Outcome, workers: u32) -> i32 {
             .filter(|record| record.end > record.start)
             .flat_map(|record| [(record.start, 1), (record.end, -1)])
             .collect();
-        // What ends at a moment makes room for what begins then.
+        // A job that ends at a moment makes room for one that begins then.
         changes.sort_unstable();
         let mut running = 0;
         for (_, change) in changes {
@@ -183,7 +183,7 @@ proptest! {
     fn one_worker_without_transfer_takes_the_sum_of_the_run_times(case in case()) {
         let free = Link { latency: 0.0, bandwidth: f64::INFINITY };
         let setup = Setup { workers: 1, slots: 1, link: free, cached: 0.0, ..case.setup };
-        // filch alone lets a job wait that nobody is near to.
+        // Only filch lets a job wait that nobody is near to.
         let timeouts = Timeouts { deps: Some(Duration::ZERO), ..case.timeouts };
         let case = Case { setup, timeouts, ..case };
         let graph = Graph::generate(&case.shape);
@@ -196,7 +196,7 @@ proptest! {
     /// Without a wait and without a transfer, filch has one queue that matters: it is FIFO.
     #[test]
     fn on_a_free_link_and_without_a_wait_filch_is_as_fast_as_fifo(shape in shape()) {
-        // One input each, all jobs equally long: whichever job a worker takes, it is the same.
+        // One input each, all jobs equally long: all choices of a worker are equal.
         let shape = Shape { run: LogNormal { median: 1.0, sigma: 0.0 }, layers: 1, ..shape };
         let free = Link { latency: 0.0, bandwidth: f64::INFINITY };
         let setup = Setup {
