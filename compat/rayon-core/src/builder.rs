@@ -101,7 +101,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let asked = Some(self.num_threads)
             .filter(|&threads| threads > 0)
             .or_else(|| from_environment("RAYON_NUM_THREADS"))
-            // What it was called before.
+            // The former name.
             .or_else(|| from_environment("RAYON_RS_NUM_CPUS"));
         match asked {
             Some(threads @ 1..) => threads,

@@ -35,7 +35,7 @@ impl<'scope, C> Fifo<'scope, C> {
     pub(crate) fn run_oldest(&self, context: &C) {
         match self.0.pop() {
             Some(job) => job(context),
-            // Each job was there before its turn was.
+            // Each job was pushed before its turn was spawned.
             None => unreachable!("there are as many jobs as turns"),
         }
     }

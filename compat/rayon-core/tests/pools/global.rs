@@ -83,7 +83,7 @@ fn the_calling_thread_may_be_one_of_the_global_pool() {
         let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         builder.build_global().unwrap();
         assert_eq!(current_thread_index(), Some(0));
-        // There is nobody else to run them.
+        // No other thread runs them.
         assert_eq!(join(|| 1, || 2), (1, 2));
         let mut ran = false;
         rayon_core::scope(|scope| scope.spawn(|_| ran = true));

@@ -53,7 +53,7 @@ fn the_calling_thread_has_no_handlers() {
     let started = Arc::new(Mutex::new(Vec::new()));
     let all_started = Arc::new(Barrier::new(3));
     let (log, barrier) = (Arc::clone(&started), Arc::clone(&all_started));
-    // A thread of its own: it belongs to the pool from then on.
+    // A thread of its own, which belongs to the pool from then on.
     thread::spawn(move || {
         let pool = ThreadPoolBuilder::new()
             .num_threads(3)

@@ -85,7 +85,7 @@ fn a_thread_that_is_refused_is_an_error_that_says_why() {
 fn too_many_threads_are_fewer() {
     let asked = max_num_threads() + 1;
     let mut made = 0;
-    // None of them is made: it would take long.
+    // None of them is made: that would take long.
     let built = ThreadPoolBuilder::new()
         .num_threads(asked)
         .spawn_handler(|_| {
