@@ -81,7 +81,7 @@ impl Gate {
     pub(crate) fn check(self) {
         let state = self.state.into_inner().unwrap();
         assert!(state.begun.iter().all(|&times| times == 1));
-        // The last item is not held, nor is any that was held with fewer than there are threads.
+        // The last item is not held, nor is any that was held with fewer than all threads.
         let full = (state.begun.len() - 1) / self.threads;
         assert!(state.openings >= full, "{} of {full}", state.openings);
     }

@@ -77,7 +77,7 @@ type Last = Option<(&'static str, Prepared)>;
 /// Runs a round of the program of that name, and makes its data if it was not the last one.
 fn round(name: &str, effort: Effort, last: &mut Last) -> Result<(), Box<dyn Error>> {
     if last.as_ref().is_none_or(|(own, _)| *own != name) {
-        // The last one's data goes before this one's comes.
+        // Drops the last one's data before it makes this one's.
         *last = None;
         let program = PROGRAMS.iter().find(|program| program.name == name);
         let program = program.ok_or_else(|| format!("no such program: {name}"))?;
