@@ -34,8 +34,7 @@ pub mod hint {
         pause(times);
     }
 
-    /// Pauses, and calls `is_over` after every 8 pauses, until it or `times` ends this; returns
-    /// which.
+    /// Lingers until `is_over` returns true, called after every 8 pauses. Returns whether it did.
     #[inline]
     pub fn linger_until(times: u32, mut is_over: impl FnMut() -> bool) -> bool {
         (0..times.div_ceil(8)).any(|_| {

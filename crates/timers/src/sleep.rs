@@ -56,8 +56,8 @@ impl Future for Sleep {
             }
         };
         if self.service.now() >= self.deadline {
-            // It fired between the two looks; or a clock was moved by hand between them, before this
-            // timer was in.
+            // It fired between the two looks; or a clock was moved by hand between them, before
+            // this timer was in.
             Poll::Ready(Ok(()))
         } else if pending {
             Poll::Pending
