@@ -49,7 +49,7 @@ pub(crate) struct Core {
     /// The number of rounds on top of each other.
     depth: Cell<usize>,
     spinner: RefCell<AdaptiveSpinner>,
-    /// The [`Owners::ended`] when the workers' data was last checked.
+    /// The count of ended owners when the workers' data was last checked.
     seen_ended: Cell<usize>,
     stats: Arc<Stats>,
 }
