@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::random::Random;
+use super::random::Random;
 
 /// Times of a simulation are nanoseconds since its begin.
 pub(super) type Time = u64;
