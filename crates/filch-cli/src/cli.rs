@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -12,11 +11,8 @@ use console::Term;
 use crate::build;
 use crate::columns;
 use crate::count::{self, Source};
-use crate::mandelbrot::{self, Size};
-use crate::simulate;
 
-/// Jobs on filch's schedulers: counts the words of text files, draws the Mandelbrot set, simulates
-/// boids, or simulates a build farm.
+/// Jobs on filch's schedulers: counts the words of text files, or simulates a build farm.
 ///
 /// Without a command, counts the folder it is run in: see `filch count --help`.
 #[derive(Debug, Parser)]
@@ -65,23 +61,6 @@ enum Command {
         #[command(flatten)]
         counting: Counting,
     },
-    /// Draws the Mandelbrot set by fork/join, and reports the speed-up.
-    ///
-    /// One thread without a pool and the workers of a pool draw the picture by turns, three times
-    /// each. All pictures must be equal. The table has the best time of each.
-    ///
-    /// The rest of the table is about the workers' fastest picture, which is the one in the file:
-    /// the jobs that each worker stole, and the share of its time that it spent drawing.
-    Mandelbrot(Drawing),
-    /// Simulates boids on the engine: four workers that share a world, in steps of equal length.
-    ///
-    /// A script plays, so that the same seed gives the same world, the same sound and the same
-    /// picture, to the last bit: the checksums say so. Without a window it runs as fast as it can,
-    /// and leaves no frame out.
-    ///
-    /// The table has the times of frames, and the work of each worker. A worker gives way where
-    /// data that it needs is locked.
-    Simulate(Simulation),
     /// Build farms: a simulation of the ways to spread jobs over workers.
     #[command(subcommand)]
     Build(build::Command),
@@ -107,48 +86,7 @@ struct Counting {
     quiet: bool,
 }
 
-#[derive(Debug, Args)]
-struct Drawing {
-    /// The file to write, as PNG. An existing file is replaced.
-    #[arg(value_name = "OUT.png")]
-    file: PathBuf,
-    /// Threads of the pool. [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// Pixels of the picture.
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
-    size: Size,
-    /// Tints each tile by the worker that drew it; the table has their colours.
-    #[arg(long)]
-    who: bool,
-}
-
-#[derive(Debug, Args)]
-struct Simulation {
-    /// The file for the last frame, as PNG. An existing file is replaced.
-    #[arg(value_name = "OUT.png")]
-    file: Option<PathBuf>,
-    /// Frames, at sixty a second.
-    #[arg(long, value_name = "N", default_value_t = 600)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    frames: u32,
-    /// The number of boids, at most 100000.
-    #[arg(long, value_name = "N", default_value_t = 2_000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    boids: u32,
-    /// The seed of the script and of the first places.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Schedulers beside the main thread's: one for all workers, up to one for each.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    #[arg(value_parser = clap::value_parser!(u8).range(1..=3))]
-    schedulers: u8,
-    /// Shows it while it runs, sixty frames a second, in programs that are built with a window.
-    #[arg(long)]
-    window: bool,
-}
-
-/// The most skipped files that are named.
+/// The number of skipped files that are named.
 const NAMED_SKIPS: usize = 20;
 
 pub(crate) fn main() -> ExitCode {
@@ -162,8 +100,6 @@ pub(crate) fn main() -> ExitCode {
             }
             count(&roots, &counting)
         }
-        Some(Command::Mandelbrot(drawing)) => draw(drawing),
-        Some(Command::Simulate(simulation)) => simulate(simulation),
         Some(Command::Build(build::Command::Simulate(arguments))) => {
             match build::simulate::run(&arguments.settings()) {
                 Ok(report) => print(report.within(columns::width(&Term::stdout()))),
@@ -222,35 +158,7 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
 }
 
-fn draw(drawing: Drawing) -> ExitCode {
-    let settings = mandelbrot::Settings {
-        file: drawing.file,
-        size: drawing.size,
-        threads: drawing.threads,
-        who: drawing.who,
-    };
-    match mandelbrot::run(&settings) {
-        Ok(report) => print(report),
-        Err(error) => fail(&error, error.is_usage()),
-    }
-}
-
-fn simulate(simulation: Simulation) -> ExitCode {
-    let settings = simulate::Settings {
-        file: simulation.file,
-        frames: simulation.frames,
-        boids: simulation.boids,
-        seed: simulation.seed,
-        schedulers: simulation.schedulers.into(),
-        window: simulation.window,
-    };
-    match simulate::run(&settings) {
-        Ok(report) => print(report),
-        Err(error) => fail(&error, error.is_usage()),
-    }
-}
-
-/// Reports why there is no result. `is_usage`: other arguments would help.
+/// Says why there is no result. `is_usage` says that other arguments would help.
 fn fail(error: &impl Display, is_usage: bool) -> ExitCode {
     complain(format_args!("filch: {error}"));
     ExitCode::from(if is_usage { 2 } else { 1 })

@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "actors")]
 #[doc(inline)]
 pub use filch_actors as actors;
 #[doc(inline)]
@@ -40,7 +41,8 @@ pub use filch_supervisor as supervisor;
 #[doc(inline)]
 pub use filch_timers as timers;
 
-/// The traits that add the methods of [`actors`] to the scheduler's types.
+/// Adds the methods of [`actors`] to the scheduler's types, by their traits.
+#[cfg(feature = "actors")]
 pub mod prelude {
     pub use filch_actors::prelude::*;
 }

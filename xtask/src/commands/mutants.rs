@@ -173,8 +173,12 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
     Ok(functions)
 }
 
-/// Whether the crate's root declares the file under `#[cfg(test)]`.
+/// Tells a file of tests: it lies in a folder `tests`, is called so, or the crate's root declares it
+/// under `#[cfg(test)]`.
 fn is_for_tests(file: &Path) -> bool {
+    if file.with_extension("").iter().any(|part| part == "tests") {
+        return true;
+    }
     let root_file = root().join(file.with_file_name("lib.rs"));
     let declarations = fs::read_to_string(root_file).unwrap_or_default();
     let name = file.file_stem().unwrap_or_default().to_string_lossy();

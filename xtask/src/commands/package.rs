@@ -33,7 +33,7 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
 
 /// How many packages somebody locks at most who depends on one of ours, that included: each of the
 /// primitives, and the facade without its features.
-const MOST_LOCKED: [usize; 2] = [5, 14];
+const MOST_LOCKED: [usize; 2] = [5, 13];
 
 fn check_locked() -> Result<Tally> {
     let primitives = lint::primitives().map(|name| (name, MOST_LOCKED[0]));

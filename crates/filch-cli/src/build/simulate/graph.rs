@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::random::Random;
+use super::random::Random;
 
 /// The time of a simulation, in nanoseconds since its begin.
 pub(super) type Time = u64;

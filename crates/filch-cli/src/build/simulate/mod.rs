@@ -15,6 +15,7 @@ mod figures;
 mod graph;
 mod plots;
 mod policy;
+mod random;
 mod report;
 mod settings;
 mod simulation;

@@ -7,7 +7,7 @@ use std::mem;
 use super::farm::{Amount, Farm, Link, Worker};
 use super::graph::{Graph, Job, Time};
 use super::policy::{Moment, Policy};
-use crate::random::Random;
+use super::random::Random;
 
 /// The farm before the build.
 #[derive(Debug, Clone, Copy, PartialEq)]

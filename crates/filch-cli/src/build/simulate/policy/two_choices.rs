@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::interface::{Moment, Policy};
 use crate::build::simulate::farm::Worker;
 use crate::build::simulate::graph::Job;
-use crate::random::Random;
+use crate::build::simulate::random::Random;
 
 /// A queue for each worker. A job goes to the shorter queue of two random ones when it becomes
 /// ready, and stays there; the running job counts. Caches do not matter. M. Mitzenmacher, *The
