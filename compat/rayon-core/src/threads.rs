@@ -61,7 +61,7 @@ impl fmt::Debug for ThreadBuilder {
 
 /// The way in which a pool gets its threads.
 pub trait ThreadSpawn {
-    /// Makes one, or returns the reason why not.
+    /// Makes a thread, or returns the reason why not.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder, _: Private) -> io::Result<()>;
 

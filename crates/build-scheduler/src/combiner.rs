@@ -40,7 +40,7 @@ pub struct Combiner<S, E> {
 unsafe impl<S: Send, E: Send> Sync for Combiner<S, E> {}
 
 impl<S: Apply<E>, E: Send> Combiner<S, E> {
-    /// Makes one without events.
+    /// Makes a combiner without events.
     pub fn new(state: S) -> Self {
         Self {
             events: CachePadded::new(EventQueue::new()),

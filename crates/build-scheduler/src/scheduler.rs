@@ -55,7 +55,7 @@ pub struct Scheduler<I, S, R> {
 }
 
 impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
-    /// Makes one without jobs and workers. Waits end by these timers, and their clock.
+    /// Makes a scheduler without jobs and workers. Waits end by these timers, and their clock.
     pub fn new(config: Config, timers: &Timers) -> Self {
         Self {
             shared: Shared::new(config, timers),

@@ -48,7 +48,7 @@ impl Counts {
 pub(crate) struct Completion(Arc<Counts>);
 
 impl Completion {
-    /// Makes it, with a [`Sending`] that keeps the thread of `waiter` waiting until all is sent.
+    /// Makes both ends: the [`Sending`] keeps the thread of `waiter` waiting until all is sent.
     pub(crate) fn new(waiter: Unparker) -> (Self, Sending) {
         let counts = Arc::new(Counts {
             alive: AtomicUsize::new(1),

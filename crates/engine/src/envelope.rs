@@ -44,7 +44,7 @@ impl Envelope {
         Self::with(kind, Plain(task))
     }
 
-    /// Makes one that reports when it has run, or is dropped.
+    /// Makes an envelope that reports when the task has run, or is dropped.
     pub(crate) fn tracked<T: Task>(kind: TaskKind, task: T, awaited: Awaited) -> Self {
         Self::with(kind, Tracked { task, awaited })
     }

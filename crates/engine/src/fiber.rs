@@ -23,7 +23,7 @@ impl Fiber {
         Ok(Self(Coroutine::with_stack(stack, run)))
     }
 
-    /// Runs it until it gives way, or returns. Must not be called after the return.
+    /// Runs the code until it gives way, or returns. Must not be called after the return.
     pub(crate) fn resume(&mut self) {
         let _: CoroutineResult<(), ()> = self.0.resume(());
     }

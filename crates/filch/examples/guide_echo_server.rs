@@ -47,7 +47,7 @@ impl Protocol for Echo {
     type Error = io::Error;
 }
 
-/// Starts it with a thread for each command that waits: one accepts, and each client has one.
+/// Starts a scheduler with a thread for each waiting command: one accepts, each client has one.
 fn start() -> Result<Scheduler<Echo>, Box<dyn Error + Send + Sync>> {
     let threads = BlockingThreads::new(NonZeroUsize::MIN.saturating_add(CLIENTS));
     let handler = move |command, completion: Completion<Echo>| match command {
@@ -206,7 +206,7 @@ fn start_server(
     Ok((server, address))
 }
 
-/// Makes one of many, without a name. Nobody restarts it: its peer has gone.
+/// Makes the child of a connection, without a name. Nobody restarts it: its peer has gone.
 fn connection(socket: TcpStream) -> Child<Echo> {
     let socket = Arc::new(socket);
     let child = Child::unnamed(move |scheduler| {

@@ -19,7 +19,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Makes it without a token, nobody asleep.
+    /// Makes the state without a token, nobody asleep.
     pub(crate) fn new() -> Self {
         Self {
             token: Token::new(),

@@ -45,12 +45,12 @@ pub struct AdaptiveSpinner {
 }
 
 impl AdaptiveSpinner {
-    /// Makes one with 4 tight rounds, then 12 that yield; then it says to block.
+    /// Makes a spinner with 4 tight rounds, then 12 that yield; then it says to block.
     pub const fn new() -> Self {
         Self::with_rounds(4, 12)
     }
 
-    /// Makes one with `tight` rounds of spinning, then `yielding` rounds that yield the processor.
+    /// Makes a spinner with `tight` rounds, then `yielding` rounds that yield the processor.
     ///
     /// Tight round `n` issues 2ⁿ spin-loop hints, 64 at most: the first looks follow each other
     /// quickly, later ones disturb less.
@@ -62,7 +62,7 @@ impl AdaptiveSpinner {
         }
     }
 
-    /// Makes one without rounds: with one processor, no work can come during a search.
+    /// Makes a spinner without rounds: with one processor, no work can come during a search.
     pub const fn none() -> Self {
         Self::with_rounds(0, 0)
     }

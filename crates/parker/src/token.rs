@@ -54,7 +54,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Makes it without a token.
+    /// Makes a word without a token.
     pub fn new() -> Self {
         Self {
             state: AtomicU32::new(EMPTY),

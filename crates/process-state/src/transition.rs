@@ -27,7 +27,7 @@ pub struct ProcessState {
 }
 
 impl ProcessState {
-    /// Makes it Ready, as if submitted: the caller must enqueue it.
+    /// Makes a process Ready, as if submitted: the caller must enqueue it.
     ///
     /// The constructor publishes nothing: the caller's run queue hands the process to the first
     /// worker.

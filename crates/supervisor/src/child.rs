@@ -35,7 +35,7 @@ pub(crate) struct Maker<P: Protocol> {
 
 /// Makes a child's processes.
 pub(crate) trait Make<P: Protocol>: Send {
-    /// Makes one, named and linked from its first moment.
+    /// Makes a process, named and linked from its first moment.
     fn make(&mut self, birth: Birth<'_, P>) -> Result<Newborn<P>, NotMade>;
 }
 

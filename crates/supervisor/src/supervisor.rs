@@ -31,7 +31,7 @@ pub struct Supervisor<P: Protocol> {
 }
 
 impl<P: Protocol> Supervisor<P> {
-    /// Makes one without children, which allows one failure in five seconds, and restarts at once.
+    /// Makes a childless supervisor, which allows a failure in five seconds, and restarts at once.
     pub fn new(strategy: Strategy) -> Self {
         Self {
             rules: Rules {

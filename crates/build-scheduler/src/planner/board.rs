@@ -255,7 +255,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// Adds it to the second queue of each worker that has a dependency, and to the dependents.
+    /// Adds it to the second queue of each worker with a dependency, and to the dependents.
     fn enter_near(&mut self, job: u32) {
         let found = &mut self.jobs[job];
         for (at, &dependency) in found.dependencies.iter().enumerate() {

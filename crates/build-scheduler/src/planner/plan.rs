@@ -59,7 +59,7 @@ pub struct Planner<I, J, P> {
 }
 
 impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
-    /// Makes one without jobs and workers.
+    /// Makes a planner without jobs and workers.
     pub fn new(config: Config) -> Self {
         let mut board = Board::new(config.near_first);
         Self {

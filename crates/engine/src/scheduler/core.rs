@@ -55,7 +55,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Makes it on the thread that will drive it.
+    /// Makes the scheduler on the thread that will drive it.
     pub(crate) fn new(place: Place, shared: &Arc<Shared>) -> Rc<Self> {
         let Place {
             number,

@@ -135,7 +135,7 @@ pub struct LocalScheduler {
 }
 
 impl LocalScheduler {
-    /// Makes it on the thread that will drive it.
+    /// Makes the scheduler on the thread that will drive it.
     pub(crate) fn new(place: Place, handle: Scheduler) -> Self {
         Self {
             core: Core::new(place, &handle.shared),

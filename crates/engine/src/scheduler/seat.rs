@@ -66,14 +66,14 @@ impl Seat {
         self.is_active.set(false);
     }
 
-    /// Runs it on this stack, until there is nothing that it can do now.
+    /// Runs the worker on this stack, until there is nothing that it can do now.
     fn advance(&self, home: &Home, way: &dyn GiveWay) {
         let worker = &self.worker;
         let turn = Turn { worker, home, way };
         while worker.advance(&turn) == Step::Again {}
     }
 
-    /// Runs it on a stack of its own, until it gives way.
+    /// Runs the worker on a stack of its own, until it gives way.
     fn resume(&self, stack: usize, home: &Rc<Home>, nested: &dyn GiveWay) {
         let mut fiber = self.fiber.borrow_mut();
         if fiber.is_none() {

@@ -117,7 +117,7 @@ impl WorkerCell {
         }
     }
 
-    /// Makes it end, for that reason, unless it had one before.
+    /// Makes the worker end, for that reason, unless it had one before.
     pub(crate) fn tell_to_end(&self, exit: Exit) {
         self.exit.borrow_mut().get_or_insert(exit);
     }

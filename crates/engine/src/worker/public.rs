@@ -18,7 +18,7 @@ use crate::route::{Route, TaskKind};
 pub enum Stage {
     /// Makes the data that it owns.
     MakesOwn,
-    /// Sets it up, and lets others use it.
+    /// Sets up its own data, and lets others use it.
     SetsUpOwn,
     /// Makes its local data.
     MakesLocal,
@@ -170,7 +170,7 @@ impl Public {
         lock(&self.exit).clone()
     }
 
-    /// Marks it as ended.
+    /// Marks the worker as ended.
     pub(crate) fn end(&self, exit: Exit) {
         *lock(&self.exit) = Some(exit);
         self.ended.notify_all();

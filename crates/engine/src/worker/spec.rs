@@ -139,7 +139,7 @@ impl Spec {
 }
 
 impl Worker {
-    /// Makes one that lists nothing yet. The name is for people.
+    /// Makes a worker that lists nothing yet. The name is for people.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             spec: Box::new(Spec {
@@ -158,25 +158,25 @@ impl Worker {
         }
     }
 
-    /// Gives it data of this type to own: made here, destroyed here, and used by others in between.
+    /// Adds data of this type to own: made here, destroyed here, and used by others in between.
     pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
         let make = move || Place::Shared(Arc::new(OwnedCell::new(make())));
         self.list::<T>(Role::Owner, Some(Box::new(make)))
     }
 
-    /// Gives it data of this type that nobody else uses, and that need not change threads: a
-    /// window, for example.
+    /// Adds data of this type that nobody else uses, and that need not change threads: a window,
+    /// for example.
     pub fn local<T: 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
         let make = move || Place::Local(Rc::new(UnsafeCell::new(make())));
         self.list::<T>(Role::Local, Some(Box::new(make)))
     }
 
-    /// Lets it use data that a worker of the same scheduler owns.
+    /// Adds data of this type that a worker of the same scheduler owns.
     pub fn group<T: 'static>(self) -> Self {
         self.list::<T>(Role::Group, None)
     }
 
-    /// Lets it read data that another worker owns, in any scheduler.
+    /// Adds data of this type that another worker owns, in any scheduler, to be read.
     pub fn shared<T: 'static>(self) -> Self {
         self.list::<T>(Role::Shared, None)
     }
@@ -229,8 +229,8 @@ impl Worker {
         self
     }
 
-    /// Gives it a `run` of its own; it ends when that returns. Without one it runs its tasks as
-    /// they come, and gives way when there is none, or when data is locked.
+    /// Gives the worker a `run` of its own; it ends when that returns. Without one it runs its
+    /// tasks as they come, and gives way when there is none, or when data is locked.
     ///
     /// Without a [fiber](Self::in_fiber) it must be alone in its scheduler.
     pub fn run(mut self, run: impl FnOnce(Context<'_>) + Send + 'static) -> Self {
@@ -238,7 +238,7 @@ impl Worker {
         self
     }
 
-    /// Gives it a stack of its own, of 256 KiB: its waits keep nobody else from running.
+    /// Gives the worker a stack of its own, of 256 KiB: its waits keep nobody else from running.
     pub fn in_fiber(self) -> Self {
         self.in_fiber_of(STACK)
     }
@@ -252,8 +252,8 @@ impl Worker {
         self
     }
 
-    /// Makes it run a task that both list only after the other worker has run or received it, or
-    /// has ended. Both must be of the same scheduler.
+    /// Makes the worker run a task that both list only after the other one has run or received it,
+    /// or has ended. Both must be of the same scheduler.
     pub fn after(mut self, other: &WorkerHandle) -> Self {
         self.spec.after.push(other.clone());
         self

@@ -26,7 +26,7 @@ pub(crate) fn engine() -> Ends {
     Ends(Engine::new())
 }
 
-/// Makes one whose schedulers block after the first round without work.
+/// Makes an engine whose schedulers block after the first round without work.
 pub(crate) fn sleepy_engine() -> Ends {
     Ends(Engine::with_rounds_before_rest(0))
 }

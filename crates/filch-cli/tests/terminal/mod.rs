@@ -16,7 +16,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Makes one with that many columns.
+    /// Makes a terminal with that many columns.
     pub(crate) fn new(columns: u16) -> Self {
         let screen: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&screen).unwrap();

@@ -17,7 +17,7 @@ on_3_8_and_12_threads! {
     halves_of_an_item_wait_for_each_other: pipelines;
 }
 
-/// Runs it with a thread for each half of an item, and one left.
+/// Runs pipelines with a thread for each half, and one left.
 fn pipelines(threads: usize) {
     let pool = pool_of(threads);
     for _ in 0..ROUNDS {

@@ -38,8 +38,8 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Makes it. Each round has an `input` of its own; making and dropping it is not timed, nor is
-    /// dropping the result.
+    /// Makes a program with its data. Each round has an `input` of its own; making and dropping it
+    /// is not timed, nor is dropping the result.
     pub(crate) fn new<I, O: PartialEq + fmt::Debug + 'static>(
         input: impl Fn() -> I + 'static,
         sequential: impl FnOnce(&mut I) -> O,
