@@ -173,8 +173,8 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
     Ok(functions)
 }
 
-/// Tells a file of tests: it lies in a folder `tests`, is called so, or the crate's root declares it
-/// under `#[cfg(test)]`.
+/// Tells a file of tests: it lies in a folder `tests`, is called so, or is declared in the crate's
+/// root under `#[cfg(test)]`.
 fn is_for_tests(file: &Path) -> bool {
     if file.with_extension("").iter().any(|part| part == "tests") {
         return true;
