@@ -316,7 +316,7 @@ mod tests {
         assert_eq!((offer(9), outbox.waiting()), (Ok(()), 30));
     }
 
-    /// A failure would be a message behind the goodbye, or no goodbye if there is no room.
+    /// A failure: a message behind the goodbye, or no goodbye if there is no room.
     #[test]
     fn an_outbox_that_leaves_takes_no_more_messages() {
         let outbox = Outbox::new(30, PACKET);

@@ -110,8 +110,8 @@ mod tests {
     use filch_scheduler::{Node, Pid};
     use std::sync::Arc;
 
-    /// The client keeps one packet, as there is no server. A failure would be an uncounted message,
-    /// in a packet that waits for the client or in one that gathers meanwhile.
+    /// The client keeps one packet, as there is no server. A failure: an uncounted message, in a
+    /// packet that waits for the client or in one that gathers meanwhile.
     #[test]
     fn what_waits_when_it_is_stopped_is_counted_as_dropped() {
         let mut runtime = tokio::runtime::Builder::new_current_thread();

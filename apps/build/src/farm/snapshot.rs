@@ -9,11 +9,11 @@ use crate::digest::Digest;
 pub struct Snapshot {
     /// The time of the snapshot.
     pub at: SystemTime,
-    /// The time at which this coordinator started.
+    /// The start of this coordinator.
     pub started: SystemTime,
     /// The connected workers, sorted by name.
     pub workers: Vec<Worker>,
-    /// The number of actions that wait for a worker.
+    /// The actions that wait for a worker.
     pub waiting: usize,
     /// The ends of actions since the start.
     pub actions: Actions,
@@ -24,11 +24,11 @@ pub struct Snapshot {
 /// The number of actions by their end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// The result was in the cache: nothing ran.
+    /// Actions whose result was in the cache: nothing ran.
     pub cached: u64,
-    /// The command ran, and its exit code was 0.
+    /// Actions whose command ran, with exit code 0.
     pub succeeded: u64,
-    /// The command ended with another exit code, or could not be run.
+    /// Actions whose command had another exit code, or could not be run.
     pub failed: u64,
     /// Runs that were repeated: the worker was lost, or gave the action back.
     pub retried: u64,
@@ -41,13 +41,13 @@ pub struct Worker {
     pub name: String,
     /// The address where other workers read its blobs; empty if they cannot.
     pub address: String,
-    /// The time at which it connected.
+    /// The time when it connected.
     pub since: SystemTime,
-    /// The number of actions that it can run at a time.
+    /// The actions that it can run at a time.
     pub slots: usize,
     /// Its runs, oldest first.
     pub running: Vec<Running>,
-    /// The number of blobs that it has.
+    /// The number of its blobs.
     pub blobs: usize,
     /// True if it finishes what it runs, and then leaves.
     pub leaving: bool,
@@ -60,7 +60,7 @@ pub struct Running {
     pub action: Digest,
     /// Its command for people: the arguments, cut after some length.
     pub command: String,
-    /// The time at which the worker got it.
+    /// The time when the worker got it.
     pub since: SystemTime,
 }
 
@@ -71,9 +71,9 @@ pub struct Build {
     pub invocation: String,
     /// The client's name and version; empty if it does not give them.
     pub tool: String,
-    /// The time at which its first action came.
+    /// The time when its first action came.
     pub first: SystemTime,
-    /// The time at which one of its actions last came or ended.
+    /// The time when one of its actions last came or ended.
     pub last: SystemTime,
     /// The number of its actions that wait or run.
     pub pending: u64,

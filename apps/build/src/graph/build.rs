@@ -22,7 +22,7 @@ use crate::digest::Digest;
 use crate::reapi::{Action, ActionResult, Command, command::EnvironmentVariable};
 use crate::storage::Blobs;
 
-/// The default search path for programs.
+/// The default search path.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Observes a build.

@@ -8,7 +8,7 @@ use std::path::Path;
 pub struct GraphError {
     /// The file.
     pub file: Box<Path>,
-    /// The line, counted from 1; 0 if the file could not be read.
+    /// The line, from 1; 0 if the file could not be read.
     pub line: usize,
     /// The job, if the error is in one.
     pub job: Option<String>,

@@ -29,11 +29,11 @@ pub struct Summary {
     pub failed: usize,
     /// Jobs that depend on one that failed, or that had not begun when the build ended.
     pub skipped: usize,
-    /// The time that the build took.
+    /// Its duration.
     pub time: Duration,
     /// The chain of dependencies that took longest: ids, the first to run first.
     pub critical_path: Vec<String>,
-    /// The time that the jobs of that chain took.
+    /// The duration of that chain's jobs.
     pub critical_time: Duration,
 }
 

@@ -12,19 +12,19 @@ use crate::storage::{Limits, Location};
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The address it listens on. Port 0 is any free one.
+    /// The address; port 0 is any free one.
     pub listen: SocketAddr,
-    /// The place of its storage.
+    /// The storage.
     pub storage: Location,
-    /// The limits of its storage.
+    /// The storage's limits.
     pub limits: Limits,
-    /// The permissions of clients in the cache.
+    /// The limits of clients in the cache.
     pub cache: CacheConfig,
-    /// The settings of the farm; its instance is that of the cache.
+    /// The farm's settings; its instance is the cache's.
     pub farm: FarmConfig,
     /// Tokens, one of which every client has to send. Without any, everybody has access.
     pub tokens: Option<Tokens>,
-    /// The certificate for TLS; without one, there is no TLS.
+    /// The certificate for TLS, if wanted.
     pub certificate: Option<Certificate>,
     /// The time for which running work may go on after the server was asked to end.
     pub grace: Duration,

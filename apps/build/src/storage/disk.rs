@@ -156,7 +156,7 @@ impl Disk {
         }
     }
 
-    /// Returns the number of entries, and the bytes that they take of the disk.
+    /// Returns the number of entries, and their bytes on the disk.
     pub(super) fn usage(&self) -> (usize, u64) {
         let index = self.index();
         (index.entries(), index.used())

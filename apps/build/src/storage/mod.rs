@@ -120,7 +120,7 @@ impl Storage {
         &self.counters
     }
 
-    /// Returns the number of entries and the space that they take; `None` if the storage is shared.
+    /// Returns the number and the space of entries; `None` if the storage is shared.
     pub fn usage(&self) -> Option<Usage> {
         match &self.store {
             Store::Disk(disk) => {

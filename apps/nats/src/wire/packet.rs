@@ -224,7 +224,7 @@ mod tests {
             }
         }
 
-        /// A failure would be a panic, or frames without end.
+        /// A failure: a panic, or frames without end.
         #[test]
         fn bytes_may_be_anything(
             header in header(),

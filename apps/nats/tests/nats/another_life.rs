@@ -8,8 +8,8 @@ use crate::common::{News, Note, TestNode, eventually, next};
 use crate::other_program::OtherProgram;
 use crate::server::Server;
 
-/// The node here is patient, and does not notice the death. A failure would be that the message for
-/// the dead process reaches the new one with the same PID.
+/// The node here is patient, and does not notice the death. A failure: the message for the dead
+/// process reaches the new one with the same PID.
 #[test]
 fn a_message_for_an_earlier_life_reaches_nobody() {
     let Some(server) = Server::start() else {

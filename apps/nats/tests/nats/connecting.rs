@@ -26,7 +26,7 @@ fn a_node_that_is_not_there_is_not_connected() {
     assert!(here.connect(node).is_err());
 }
 
-/// Both call at once. A failure would be two links, each of which loses the other.
+/// Both call at once. A failure: two links, each of which loses the other.
 #[test]
 fn nodes_that_call_each_other_at_once_are_connected_once() {
     let Some(server) = Server::start() else {

@@ -9,8 +9,8 @@ use filch_scheduler::{Node, Undelivered};
 use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
-/// Two hours of patience: the link outlives the server. A failure would be a message that was taken
-/// and is neither delivered nor counted as missed, or comes twice or out of order.
+/// Two hours of patience: the link outlives the server. A failure: a taken message is neither
+/// delivered nor counted as missed, or comes twice or out of order.
 #[test]
 fn messages_go_on_when_the_server_is_back() {
     let Some(mut server) = Server::start() else {
@@ -62,7 +62,7 @@ fn messages_go_on_when_the_server_is_back() {
     );
 }
 
-/// A failure would be a monitor that waits for as long as the server is down.
+/// A failure: a monitor waits for as long as the server is down.
 #[test]
 fn monitors_do_not_wait_for_the_server_to_come_back() {
     let Some(mut server) = Server::start() else {

@@ -6,7 +6,7 @@ use crate::common::{Note, eventually, next, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
-/// A failure would be a panic, which would end the transport's thread, or a wrong count.
+/// A failure: a panic, which would end the transport's thread, or a wrong count.
 #[test]
 fn garbage_is_counted_and_nothing_else() {
     let Some(server) = Server::start() else {

@@ -13,8 +13,8 @@ use crate::server::Server;
 
 const MONITORS: u64 = 50;
 
-/// A failure would be a message that was taken and is not accounted for, an answer out of order, or
-/// a monitor that is told twice or never.
+/// A failure: a taken message is not accounted for, an answer comes out of order, or a monitor is
+/// told twice or never.
 #[test]
 fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     let Some(server) = Server::start() else {
@@ -87,8 +87,8 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     assert_eq!(stats.ended, MONITORS, "{stats}");
 }
 
-/// For the server of NATS it is still there. A failure would be that nobody misses its heartbeats,
-/// and a monitor waits for ever.
+/// For the server of NATS it is still there. A failure: nobody misses its heartbeats, and a monitor
+/// waits for ever.
 #[test]
 fn a_program_that_is_silent_is_lost() {
     let Some(server) = Server::start() else {

@@ -106,8 +106,8 @@ fn a_monitor_that_was_ended_in_time_tells_nothing() {
     assert_eq!(here.nats.stats().ended, 1);
 }
 
-/// A failure would be that the mailbox refuses the news and nobody brings it again, or that a panic
-/// ends the transport.
+/// A failure: the mailbox refuses the news and nobody brings it again, or a panic ends the
+/// transport.
 #[test]
 fn a_full_mailbox_gets_the_news_later() {
     let Some(server) = Server::start() else {
@@ -176,8 +176,8 @@ fn number(note: Note) -> (u64, String) {
     }
 }
 
-/// Monitors are made while the processes end, and while their node leaves. A failure would be one
-/// that is told twice, or never.
+/// Monitors are made while the processes end, and while their node leaves. A failure: one is told
+/// twice, or never.
 #[test]
 fn each_monitor_is_told_once_whatever_races() {
     let Some(server) = Server::start() else {
@@ -217,7 +217,7 @@ fn each_monitor_is_told_once_whatever_races() {
 }
 
 /// The transport here is kept from reading until more packets have come than its client keeps. A
-/// failure would be that news lost with them is never told.
+/// failure: news lost with them is never told.
 #[test]
 fn news_that_was_lost_is_asked_for_again() {
     let Some(server) = Server::start() else {

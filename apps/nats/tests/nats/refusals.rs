@@ -55,8 +55,8 @@ fn a_message_that_no_wire_can_carry_comes_back() {
     assert_eq!((stats.unsendable, stats.sent), (2, 1));
 }
 
-/// The transport's thread is kept in a call of the listener, and sends nothing. A failure would be
-/// that the sender waits, or that more is taken than there is room for, or less.
+/// The transport's thread is kept in a call of the listener, and sends nothing. A failure: the
+/// sender waits, or more is taken than there is room for, or less.
 #[test]
 fn a_message_that_finds_no_room_comes_back() {
     let Some(server) = Server::start() else {

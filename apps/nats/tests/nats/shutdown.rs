@@ -9,8 +9,8 @@ use filch_scheduler::{Node, Undelivered};
 use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
-/// A failure would be that the shutdown waits for the transport, that a lost message is not
-/// accounted for, or that the other node is not told.
+/// A failure: the shutdown waits for the transport, a lost message is not accounted for, or the
+/// other node is not told.
 #[test]
 fn a_scheduler_that_is_shut_down_says_goodbye() {
     let Some(server) = Server::start() else {
@@ -55,7 +55,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     assert_eq!(stats.ended, 1);
 }
 
-/// A failure would be a thread or a scheduler that is kept.
+/// A failure: a thread or a scheduler is kept.
 #[test]
 fn a_transport_that_is_dropped_ends() {
     let Some(server) = Server::start() else {

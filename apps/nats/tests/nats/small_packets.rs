@@ -14,8 +14,7 @@ fn configure(file: &Path, max_payload: usize) {
     fs::write(file, format!("max_payload: {max_payload}\n")).unwrap();
 }
 
-/// The server comes back as one that takes less. A failure would be packets that are too large for
-/// it, and are dropped.
+/// The server comes back as one that takes less. A failure: packets too large for it are dropped.
 #[test]
 fn packets_are_as_small_as_the_server_has_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +49,7 @@ fn packets_are_as_small_as_the_server_has_them() {
     assert_eq!(next(&notes), note(200 - 41 - 21));
 }
 
-/// A failure would be a monitor that is never told.
+/// A failure: a monitor is never told.
 #[test]
 fn news_that_is_too_large_is_asked_for_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -229,7 +229,7 @@ fn beside_a_task_that_never_rests_pieces_get_a_turn() {
         || {
             with_pool(1, |pool| {
                 let source = Closures::attached(pool);
-                // One task makes all the others, or the restless one might run for ever before.
+                // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
                     let left = Arc::new(AtomicUsize::new(3));

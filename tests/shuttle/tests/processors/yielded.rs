@@ -77,7 +77,7 @@ fn beside_a_task_that_never_rests_all_get_a_turn() {
             let late = Ran::new();
             with_pool(1, |pool| {
                 let (turns, late) = (Arc::clone(&turns), late.clone());
-                // One task makes all the others, or the restless one might run for ever before.
+                // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
                     let left = Arc::new(AtomicUsize::new(3));

@@ -190,9 +190,9 @@ fn a_child_is_added_during_the_end() {
     });
 }
 
-/// Of three children that restart together, the first fails, and so does the last: while it is
-/// being ended, before, or after it was started again. A failure: a child lives beside the former
-/// life of one behind it, or is missing at the end.
+/// Three children restart together. The first fails, and so does the last: while it is being ended,
+/// before, or after it was started again. A failure: a child lives beside the former life of one
+/// behind it, or is missing at the end.
 #[test]
 fn a_child_fails_while_its_group_begins_anew() {
     explore("the group is ended, then started", 1_500, || {

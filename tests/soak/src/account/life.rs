@@ -259,7 +259,7 @@ impl Life {
         };
         let is_open = intent == Intent::GoesOn;
         let closing_panics = self.closing_panics.is_up();
-        // Of several versions, only the closing of the last one counts.
+        // If there are several versions, only the closing of the last one counts.
         let closes_well = !closing_panics || self.upgraded.is_up();
         let (is_right, happening) = match exit {
             Ok(output) => {

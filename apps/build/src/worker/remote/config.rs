@@ -25,7 +25,7 @@ pub struct WorkerConfig {
     pub instance: String,
     /// Its name, for people.
     pub name: String,
-    /// The number of actions that it runs at a time.
+    /// The actions that it runs at a time.
     pub slots: u32,
     /// The folder for its cache, and for the folders of actions.
     pub folder: PathBuf,
@@ -44,7 +44,7 @@ pub struct WorkerConfig {
 /// coordinator has TLS then warns when it starts.
 #[derive(Debug, Clone)]
 pub struct Listen {
-    /// The address it listens on. Port 0 is any free one.
+    /// The address; port 0 is any free one.
     pub at: SocketAddr,
     /// The name of that address for others, if it is not the address itself: `http://HOST:PORT`, or
     /// `https` with a certificate. It is needed if `at` is every address of the machine.
