@@ -35,7 +35,7 @@ pub struct Tokens {
     reading: Option<Token>,
 }
 
-/// A token's hash: all have one length, and printing one reveals no token.
+/// A token's hash: all have one length, and the token itself is never printed.
 #[derive(Clone)]
 struct Token([u8; 32]);
 
