@@ -33,7 +33,7 @@ pub fn router(cache: Cache) -> Router {
     }
 }
 
-/// Why a request was refused, as a line of text.
+/// A refused request: the status code and the reason, as a line of text.
 struct Refusal(StatusCode, String);
 
 impl IntoResponse for Refusal {

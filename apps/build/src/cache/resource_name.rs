@@ -15,7 +15,7 @@ pub struct ResourceName {
     pub digest: Digest,
 }
 
-/// Why a text is not the name of a blob.
+/// The reason that a text is not the name of a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAResource {
     /// Compressed blobs are not offered.

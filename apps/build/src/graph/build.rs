@@ -256,7 +256,7 @@ fn action(job: &Job, root: Digest, messages: &mut Vec<(Digest, Bytes)>) -> Diges
     add(action.encode_to_vec())
 }
 
-/// For each job that has ended: how long the longest chain up to it took, and the job before it.
+/// The longest chain up to each job that has ended: its time, and the job before in it.
 struct Chains {
     ends: Vec<Option<(Duration, Option<usize>)>>,
 }

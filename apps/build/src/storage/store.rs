@@ -15,9 +15,9 @@ use crate::digest::Digest;
 /// The place of entries. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// On a disk of this machine, in a folder that only this process uses.
+    /// A disk of this machine, of which only this process uses a folder.
     Disk(Arc<Disk>),
-    /// In a storage that others may share, and that may remove any entry.
+    /// A storage that others may share, and that may remove any entry.
     Shared(Operator),
 }
 

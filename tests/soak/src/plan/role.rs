@@ -37,9 +37,9 @@ pub(crate) enum Keep {
 pub(crate) enum Size {
     /// One word, in its slot.
     Small,
-    /// In a box of the scheduler's.
+    /// A box that the scheduler allocates.
     Large,
-    /// In a box of the caller's.
+    /// A box that the caller allocates.
     Boxed,
 }
 
