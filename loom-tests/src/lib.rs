@@ -1,12 +1,12 @@
 //! The harness that every model of filch runs in.
 //!
-//! loom passes silently when it explored nothing: a gate that never compiled the algorithm, a limit
-//! that cut the search short, a model with one thread. [`check`] therefore counts executions,
-//! prints them, and fails when there was a single one or fewer than the model's author saw.
-//! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
-//! [`Outcomes`] collects what the executions observed, so that a model can say which results are
-//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`]
-//! makes one thread know what another has done.
+//! loom passes silently if it explored nothing: a gate that never compiled the algorithm, a limit
+//! that cut the search short, a model with one thread. [`check`] therefore counts and prints
+//! executions, and fails if there was a single one or fewer than the model's author saw. [`refute`]
+//! is its mirror: the checker must catch a deliberately broken algorithm. [`Outcomes`] collects the
+//! results of executions, so that a model can say which are possible, and that each was reached.
+//! [`Crossing`] adds schedules that loom leaves out; [`tell`] makes one thread know what another
+//! has done.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
@@ -28,17 +28,17 @@ pub use crossing::Crossing;
 pub use outcomes::Outcomes;
 pub use told::tell;
 
-/// A model whose author saw this many executions is a long one.
+/// The number of executions, as its author saw them, that makes a model a long one.
 const LONG: u64 = 10_000;
 
-/// How many preemptions `cargo xtask test` grants to a long model, before its own bound: most bugs
+/// The preemptions that `cargo xtask test` grants to a long model, before its own bound: most bugs
 /// need two at most.
 const QUICK_PREEMPTIONS: Range<usize> = 2..5;
 
-/// How many executions a long model must give before a bound of these will do.
+/// The least executions of a long model with which such a bound will do.
 const QUICK_AT_LEAST: u64 = 1_000;
 
-/// How far a model is explored.
+/// The bound of a model's exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     preemptions: Option<usize>,
@@ -46,10 +46,10 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// At most `preemptions` involuntary context switches per execution, which must give `at_least`
-    /// executions.
+    /// Explores at most `preemptions` involuntary context switches per execution, and expects
+    /// `at_least` executions.
     ///
-    /// Take `at_least` from a run that you saw, rounded down: it fails the model when a change
+    /// Take `at_least` from a run that you saw, rounded down: the model then fails if a change
     /// makes the algorithm, or part of it, vanish from the search.
     pub const fn preemptions(preemptions: usize, at_least: u64) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Bound {
         }
     }
 
-    /// Every interleaving that loom can produce, `at_least` executions.
+    /// Explores every interleaving that loom can produce, and expects `at_least` executions.
     pub const fn exhaustive(at_least: u64) -> Self {
         Self {
             preemptions: None,
@@ -66,8 +66,8 @@ impl Bound {
         }
     }
 
-    /// What a contributor waits for: a model that takes long is explored up to few preemptions, but
-    /// up to so many that there are [`QUICK_AT_LEAST`] executions.
+    /// Returns the bounds for a contributor, who waits: a long model is explored with few
+    /// preemptions, but with enough for [`QUICK_AT_LEAST`] executions.
     fn quick(self) -> Vec<Self> {
         let most = self.preemptions.unwrap_or(QUICK_PREEMPTIONS.end);
         let few = QUICK_PREEMPTIONS.start..most.min(QUICK_PREEMPTIONS.end);
@@ -79,11 +79,11 @@ impl Bound {
         quick.filter(|_| is_long).chain([self]).collect()
     }
 
-    /// The bounds to explore one after the other, until one gives enough executions: quick ones,
-    /// unless `LOOM_MAX_PREEMPTIONS` asks for a number, or `cargo xtask loom` for the author's own
-    /// bound, a number, or all interleavings. A mutant may change the number of executions and
-    /// nothing else, and so does a build without debug assertions, some of which are accesses:
-    /// there, any number will do at the last bound.
+    /// Returns the bounds to explore one after the other, until one gives enough executions: quick
+    /// ones, unless `LOOM_MAX_PREEMPTIONS` gives a number, or `cargo xtask loom` asks for the
+    /// author's own bound, a number, or all interleavings. A mutant may only change the number of
+    /// executions, and so does a build without debug assertions, some of which are accesses: there,
+    /// any number will do at the last bound.
     fn or_as_asked(self) -> Vec<Self> {
         let asked = ["FILCH_LOOM_BOUND", "LOOM_MAX_PREEMPTIONS"];
         let asked = asked.iter().find_map(|name| std::env::var(name).ok());
@@ -98,7 +98,7 @@ impl Bound {
                 let asked = bound
                     .parse()
                     .expect("a bound is a number, `own`, `full` or `quick`");
-                // A smaller bound than the author's explores less: then only emptiness is an error.
+                // A bound below the author's explores less, so only a single execution is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 vec![Self {
                     preemptions: Some(asked),
@@ -161,10 +161,10 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
 
 /// Explores a deliberately broken `model` up to `bound`, and panics unless the checker catches it.
 ///
-/// `symptom` is a part of the message that the failing execution panics with, so that the bug is
-/// caught for the reason that its author gives, and not because the model itself is broken. A sound
-/// twin of the model, explored by [`check`], says the rest. How many executions it takes is
-/// reported and not judged: of `bound`, only the preemptions count here.
+/// `symptom` is a part of the failing execution's panic message, so that the bug is caught for the
+/// reason that its author gives, and not because the model itself is broken. A sound twin of the
+/// model, explored by [`check`], says the rest. The number of executions is reported and not
+/// judged: of `bound`, only the preemptions count here.
 pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
     let explored = explore(&[bound], model);
     let executions = explored.executions;
@@ -180,7 +180,7 @@ pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send 
     bound.report("caught", claim, executions, explored.elapsed);
 }
 
-/// How far a search got, and what ended it.
+/// The extent of a search, and its end.
 struct Explored {
     bound: Bound,
     executions: u64,
@@ -206,7 +206,7 @@ fn explore(bounds: &[Bound], model: impl Fn() + Send + Sync + 'static) -> Explor
         })
         .unwrap_or_else(|| search(*last, Arc::clone(&model)));
     if trace::is_wanted() && asked_for.is_none() {
-        // The one that failed was the last one; where all hold, the first is as good as any.
+        // The last execution is the one that failed; if all hold, the first is as good as any.
         let number = explored
             .verdict
             .as_ref()

@@ -1,4 +1,4 @@
-//! What the executions of a model observed.
+//! The results of a model's executions.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Bound, check};
 
-/// The set of results that the executions of one model observed.
+/// The set of results of one model's executions.
 ///
-/// A model that only asserts "nothing bad happened" may never have reached the race that it is
-/// about. Observe the outcome at the end of each execution, and afterwards say which outcomes there
-/// are.
+/// A model that only asserts "nothing bad happened" may never have reached its race. So observe the
+/// outcome at the end of each execution, and afterwards assert which outcomes there are.
 #[derive(Debug)]
 pub struct Outcomes<T> {
     // std's lock, not loom's: it outlives the executions and must not add schedule points to them.
@@ -26,7 +25,7 @@ impl<T> Clone for Outcomes<T> {
 }
 
 impl<T: Ord + Debug + Send + 'static> Outcomes<T> {
-    /// Explores `model` as [`check`] does, and observes what each execution returns.
+    /// Explores `model` as [`check`] does, and observes the result of each execution.
     pub fn of(claim: &str, bound: Bound, model: impl Fn() -> T + Send + Sync + 'static) -> Self {
         let outcomes = Self::new();
         check(claim, bound, {
@@ -44,14 +43,14 @@ impl<T: Ord + Debug> Default for Outcomes<T> {
 }
 
 impl<T: Ord + Debug> Outcomes<T> {
-    /// No outcome seen yet.
+    /// Starts with no outcome.
     pub fn new() -> Self {
         Self {
             seen: Arc::new(Mutex::new(BTreeSet::new())),
         }
     }
 
-    /// Notes what this execution observed.
+    /// Notes the outcome of this execution.
     pub fn observe(&self, outcome: T) {
         self.seen
             .lock()

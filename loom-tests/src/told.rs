@@ -1,13 +1,13 @@
-//! A thread that does something, and one that has been told of it.
+//! Two threads, one of which learns that the other has done something.
 
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::thread::{self, JoinHandle};
 
 /// Starts a thread that does `first` with `shared` and then says so, and one that does `second` if
-/// it has heard that. Whether it has, is the second thread's answer.
+/// it has heard that. The second thread returns whether it has.
 ///
-/// For claims about order: what is done first is known to be done before the second begins.
+/// For claims about order: `first` is known to be done before `second` begins.
 pub fn tell<S: Clone + 'static>(
     shared: &S,
     first: fn(&S),

@@ -1,9 +1,9 @@
-//! One execution of a model, with all that loom can say about it.
+//! One execution of a model, with everything that loom can log about it.
 //!
-//! loom logs through `tracing`, and only `loom::model` installs a subscriber, which the harness
-//! does not call. A log of a whole search would be millions of lines. So the search runs silently,
-//! and then the execution that failed runs once more, with the log on. A search takes the same way
-//! each time, and the execution is known by its number.
+//! loom logs through `tracing`, and only `loom::model`, which the harness does not call, installs a
+//! subscriber. A log of a whole search would be millions of lines. So the search runs silently, and
+//! the failed execution then runs once more with the log on. Searches are deterministic, so the
+//! number of the execution finds it.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -16,15 +16,15 @@ use tracing_subscriber::filter::{EnvFilter, FilterExt, dynamic_filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::{fmt, registry};
 
-/// loom's variable: which of its messages to show, as `trace` or `loom::rt::atomic=trace`.
+/// loom's variable, which selects its messages: `trace` or `loom::rt::atomic=trace`.
 const LOG: &str = "LOOM_LOG";
 
-/// Whether executions are to be shown.
+/// Returns true if executions should be shown.
 pub(super) fn is_wanted() -> bool {
     std::env::var_os(LOG).is_some()
 }
 
-/// The execution that `cargo xtask loom --execution N` asks for.
+/// Returns the execution that `cargo xtask loom --execution N` asks for.
 pub(super) fn asked_for() -> Option<u64> {
     let number = std::env::var("FILCH_LOOM_EXECUTION").ok()?;
     Some(number.parse().expect("FILCH_LOOM_EXECUTION is a number"))
@@ -32,15 +32,15 @@ pub(super) fn asked_for() -> Option<u64> {
 
 /// Repeats the search of `model` up to its execution `number`, counted from 1, and shows that one.
 pub(super) fn show(number: u64, mut builder: Builder, model: Arc<dyn Fn() + Send + Sync>) {
-    // This is no search: it ends behind the execution that it is about.
+    // This is no search: it ends behind the wanted execution.
     builder.checkpoint_interval = 1;
     builder.max_permutations = usize::try_from(number + 1).ok();
     builder.log = true;
     let is_on = Arc::new(AtomicBool::new(false));
     let gate = dynamic_filter_fn({
         let is_on = Arc::clone(&is_on);
-        // Spans belong to threads and begin before their execution does. What `loom::model` says is
-        // about the search.
+        // Spans belong to threads and begin before their execution does. The messages of
+        // `loom::model` are about the search.
         move |what, _| {
             what.is_span() || is_on.load(Ordering::Relaxed) && what.target() != "loom::model"
         }
@@ -66,20 +66,20 @@ pub(super) fn show(number: u64, mut builder: Builder, model: Arc<dyn Fn() + Send
 }
 
 thread_local! {
-    /// The execution that this thread is in the middle of; 0 outside of a search. A search and all
-    /// threads of its model are one thread of the system.
+    /// The current execution of this thread; 0 outside of a search. A search and all threads of its
+    /// model run on one system thread.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Notes that execution `number` begins: its first panic, if any, will say so. A process that
-/// aborts has no later occasion.
+/// Notes that execution `number` begins, so that its first panic can name it: a process that aborts
+/// has no later chance.
 pub(super) fn begin(number: u64) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             let payload = panic.payload();
-            // loom unwinds a thread that it is done with, too, by a payload that is no message.
+            // loom also unwinds a finished thread, by a payload that is no message.
             let has_failed = payload.is::<&str>() || payload.is::<String>();
             let number = if has_failed { CURRENT.take() } else { 0 };
             if number > 0 {

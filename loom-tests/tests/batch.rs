@@ -1,4 +1,4 @@
-//! Slots that a thread gives back together: each has one owner after that, who sees what was done.
+//! Slots that a thread gives back together: afterwards each has one owner, who sees what was done.
 #![cfg(loom)]
 
 #[path = "slabs/owned.rs"]
@@ -12,8 +12,8 @@ use loom_tests::{Bound, Crossing, Outcomes};
 use owned::{Owned, bump, owned};
 use retired::told;
 
-/// Bumps the two slots, and gives them back together, the second one on top. Whether they were the
-/// last ones of a retired slab.
+/// Bumps the two slots, and gives them back together, the second on top. Returns true if they were
+/// the last ones of a retired slab.
 fn give_back(slab: &Slab<Owned>, slots: [u32; 2]) -> bool {
     let mut batch = Batch::default();
     for slot in slots {
@@ -23,9 +23,9 @@ fn give_back(slab: &Slab<Owned>, slots: [u32; 2]) -> bool {
     slab.give_back(&mut batch)
 }
 
-/// Threads: main, one other, which gives back two slots, all that there are. Main allocates twice.
-/// A failure: it has a slot before that is given back, or does not see what was done in it, or
-/// misses one for good.
+/// Threads: main, one other, which gives back the only two slots together. Main allocates twice. A
+/// failure: it gets a slot before that is given back, or does not see what was done in it, or never
+/// gets one of them.
 #[test]
 fn slots_of_a_batch_are_had_with_what_was_done() {
     Outcomes::of(
@@ -63,7 +63,7 @@ fn slots_of_a_batch_are_had_with_what_was_done() {
 
 /// Threads: main, one other. Two slots are free. Main allocates: it reads the top and its link, and
 /// stalls. The other takes both, and gives them back together, so that the top is the same again
-/// and leads elsewhere. A failure: a slot has two owners.
+/// but links to another slot. A failure: a slot has two owners.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_a_batch() {
     Outcomes::of("no index has two owners", Bound::exhaustive(72), || {
@@ -91,7 +91,7 @@ fn a_stalled_allocate_is_not_deceived_by_a_batch() {
             bump(&slab, index);
         }
         let taken = other.join().unwrap();
-        // What main has, and the other has kept, is not there any more.
+        // The slots that main got and that the other kept are not free.
         let kept = usize::from(own.is_some()) + usize::from(taken == 1);
         for _ in kept..2 {
             bump(&slab, slab.allocate().unwrap());
@@ -102,8 +102,8 @@ fn a_stalled_allocate_is_not_deceived_by_a_batch() {
     .assert_exactly([(Some(0), 1), (Some(0), 2), (Some(1), 1), (None, 2)]);
 }
 
-/// Threads: main, one other. Main retires the slab, the other gives back the last two slots
-/// together. A failure: both are told that the slab is their own, or nobody; or one is told while
+/// Threads: main, one other. Main retires the slab; the other gives back the last two slots
+/// together. A failure: both are told that the slab is theirs, or nobody is; or one is told while
 /// the other still writes.
 #[test]
 fn the_last_batch_of_a_retired_slab() {

@@ -1,5 +1,5 @@
-//! Models of the build scheduler's combiner: events of many threads, applied to one state by the
-//! thread that finds nobody at it. loom reports two threads at the state as a race on its cell.
+//! Models of the build scheduler's combiner: one of the threads, the driver, applies the events of
+//! all to one state. loom reports two threads at the state as a race on its cell.
 #![cfg(loom)]
 
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
@@ -10,7 +10,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-/// Notes what was applied, in order. The log is not loom's, so that looking at it orders nothing.
+/// Notes the applied events, in order. The log is not loom's, so that reading it orders nothing.
 struct Log {
     applied: Vec<u32>,
     told: Told,
@@ -48,10 +48,9 @@ fn combiner() -> (Arc<Combiner<Log, u32>>, Told, Batches) {
     (Arc::new(Combiner::new(log)), told, batches)
 }
 
-/// Two threads submit an event each. The second one comes before the first one is at the state,
-/// while it is, between its last look at the queue and its leaving, or after. Each event has been
-/// applied, once, when both have returned. Failure: an event that is left behind, or a race on the
-/// state.
+/// Two threads submit an event each. The second comes before the first is at the state, while it
+/// is, between its last look at the queue and its leaving, or after. When both have returned, each
+/// event was applied once. Failure: an event left behind, or a race on the state.
 #[test]
 fn an_event_beside_another() {
     let outcomes = Outcomes::new();
@@ -69,12 +68,12 @@ fn an_event_beside_another() {
             outcomes.observe((applied, batches.lock().unwrap().len()));
         }
     });
-    // One or the other first; by one drain, or by two. loom leaves out one drain of both in the
-    // second order, which is the first one with the threads exchanged.
+    // One or the other first; by one drain, or by two. loom leaves out the single drain in the
+    // second order, which is the first with the threads exchanged.
     outcomes.assert_exactly([(vec![1, 2], 1), (vec![1, 2], 2), (vec![2, 1], 2)]);
 }
 
-/// Runs the event's work, or submits it where a thread is at the state. Whether it ran.
+/// Runs the event's work, or submits it if a thread is at the state. Returns true if it ran.
 fn call(combiner: &Combiner<Log, u32>, event: u32) -> bool {
     let ran = combiner.run(|log| log.apply(event)).is_ok();
     if !ran {
@@ -83,7 +82,7 @@ fn call(combiner: &Combiner<Log, u32>, event: u32) -> bool {
     ran
 }
 
-/// Two threads run work, or submit it if the other one is at the state. Failure: as above, or two
+/// Two threads run work, or submit it if the other is at the state. Failure: as above, or two
 /// threads at the state, which is a race on its cell.
 #[test]
 fn work_beside_work() {
@@ -102,8 +101,8 @@ fn work_beside_work() {
             outcomes.observe((applied, ran, other_ran));
         }
     });
-    // One after the other; or the second one finds the first at the state, and leaves its event to
-    // it, or comes too late for that.
+    // One after the other; or the second finds the first at the state, and leaves its event to it,
+    // or comes too late for that.
     outcomes.assert_exactly([
         (vec![1, 2], true, true),
         (vec![2, 1], true, true),
@@ -112,8 +111,8 @@ fn work_beside_work() {
     ]);
 }
 
-/// One thread runs work while another one submits an event, and a third one runs work, too. The
-/// second one finds the first at the state, or the first finds the second. Failure: as above.
+/// One thread runs work, another submits an event, and a third runs work, too. The second finds the
+/// first at the state, or the first finds the second. Failure: as above.
 #[test]
 fn work_beside_events() {
     check(
@@ -143,7 +142,7 @@ fn work_beside_events() {
 }
 
 /// Three threads, one of which submits twice. The driver finds several signals at once, and must
-/// count them all. A thread's own events keep their order. Failure: as above, or 2 before 1.
+/// count them all. Events of one thread keep their order. Failure: as above, or 2 before 1.
 #[test]
 fn many_signals_at_once() {
     check(
@@ -167,7 +166,7 @@ fn many_signals_at_once() {
     );
 }
 
-/// An event that says where its answer goes.
+/// An event with the place for its answer.
 struct Ask {
     question: Arc<AtomicUsize>,
     unparker: Unparker,
@@ -186,7 +185,7 @@ impl Apply<Ask> for Answers {
     fn applied(&mut self) {}
 }
 
-/// Submits a question, or runs the work if no thread is at the state; and waits for the answer.
+/// Submits a question, or runs the work if no thread is at the state; then waits for the answer.
 fn ask(combiner: &Combiner<Answers, Ask>, runs: bool) {
     let parker = Parker::new();
     let question = Arc::new(AtomicUsize::new(0));
@@ -198,7 +197,7 @@ fn ask(combiner: &Combiner<Answers, Ask>, runs: bool) {
         answer: Arc::clone(&answer),
     };
     if runs {
-        // The work is behind a reference, so that it is there still when it was refused.
+        // The work is behind a reference, so that it is still there after a refusal.
         let mut question = Some(question);
         let work = |answers: &mut Answers| question.take().map(|ask| answers.apply(ask));
         let refused = combiner.run(work).is_err();
@@ -212,9 +211,9 @@ fn ask(combiner: &Combiner<Answers, Ask>, runs: bool) {
     assert_eq!(answer.load(Ordering::Relaxed), 7, "not published");
 }
 
-/// Two threads submit, and each sleeps until its event has been applied, by itself or by the other
-/// one. Failure: a deadlock, when an event is left behind; an answer, or what was written before
-/// the question, that is not seen.
+/// Two threads submit, and each sleeps until its event was applied, by itself or by the other.
+/// Failure: a deadlock, when an event is left behind; an answer, or a write before the question,
+/// that is not seen.
 #[test]
 fn a_thread_that_waits_for_its_event_is_woken() {
     check(

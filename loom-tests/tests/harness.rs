@@ -1,4 +1,4 @@
-//! The harness itself: it must refuse what proves nothing.
+//! Tests of the harness itself: it must refuse models that prove nothing.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -52,8 +52,8 @@ fn every_outcome_of_store_buffering_is_reached() {
     .assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
 }
 
-/// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass
-/// there first. Gives what main saw.
+/// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass one
+/// first. Returns what main saw.
 fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
     let crossing = crossing.then(Crossing::new);
     let pass = |crossing: &Option<Crossing>| crossing.as_ref().map_or((), Crossing::pass);
@@ -72,8 +72,8 @@ fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
     seen
 }
 
-/// Why there is a [`Crossing`]: the writer's look hides main's, and loom thinks that there is
-/// nothing to explore. When this fails, loom has learnt it, and the crossings can go.
+/// Shows why there is a [`Crossing`]: the writer's look hides main's, and loom finds nothing to
+/// explore. When this fails, loom has learnt it, and the crossings can go.
 #[test]
 #[should_panic(expected = "one execution only")]
 fn a_look_hides_an_earlier_one() {

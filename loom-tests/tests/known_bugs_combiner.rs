@@ -1,28 +1,28 @@
-//! Broken combiners, each with a tempting mistake, which the models must catch. The model is there
-//! once more for the combiner without a mistake.
+//! Broken combiners, each with a tempting mistake that the models must catch. A sound twin has no
+//! mistake.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, check, refute};
 
-/// Where the broken combiner differs from the real one.
+/// The mistake of the broken combiner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bug {
     /// The signal comes before the event.
     SignalFirst,
     /// The driver leaves by a store of zero.
     LeaveByStore,
-    /// The driver leaves after one pass, whatever signals have come.
+    /// The driver leaves after one pass, even if signals have come.
     OnePass,
-    /// A thread that runs work looks whether there is a driver, and then says that it is one.
+    /// A thread that runs work looks for a driver, and then says that it is the driver.
     EnterByStore,
     /// A thread that has run work does not look for events.
     NoLook,
 }
 
 /// The real combiner, except for `bug`. Its queue is a vector under a lock, its state the number of
-/// events that were applied.
+/// applied events.
 struct Toy {
     bug: Option<Bug>,
     events: Mutex<Vec<u32>>,
@@ -52,7 +52,7 @@ impl Toy {
         }
     }
 
-    /// Applies an event without a queue, if no thread is at the state. Whether it did.
+    /// Applies an event without a queue, if no thread is at the state. Returns whether it did.
     fn run(&self) -> bool {
         let entered = if self.has(Bug::EnterByStore) {
             let is_free = self.signals.load(Ordering::Acquire) == 0;
@@ -103,7 +103,7 @@ impl Toy {
                 return;
             }
             let before = self.signals.fetch_sub(seen, Ordering::AcqRel);
-            // Below zero only with the mistakes.
+            // Below zero only with a mistake.
             let left = before.wrapping_sub(seen);
             if left == 0 || self.has(Bug::OnePass) {
                 return;
@@ -124,7 +124,7 @@ fn toy(bug: Option<Bug>) -> Arc<Toy> {
     })
 }
 
-/// Two threads submit an event each; both have been applied when they have returned.
+/// Two threads submit an event each; when they have returned, both have been applied.
 fn two_events(bug: Option<Bug>) {
     let toy = toy(bug);
     let other = thread::spawn({
@@ -137,7 +137,7 @@ fn two_events(bug: Option<Bug>) {
     assert_eq!(applied, 2, "an event is left behind");
 }
 
-/// The control: the same model, of the combiner without a mistake.
+/// The control: the same model, with the combiner without a mistake.
 #[test]
 fn two_events_without_a_bug() {
     check(
@@ -176,7 +176,7 @@ fn a_driver_that_makes_one_pass() {
     refuted("the driver leaves after one pass", Bug::OnePass);
 }
 
-/// Two threads run work, or submit it; both have been applied when they have returned.
+/// Two threads run work, or submit it; when they have returned, both have been applied.
 fn two_calls(bug: Option<Bug>) {
     let toy = toy(bug);
     let other = thread::spawn({

@@ -1,6 +1,5 @@
-//! What the slab and the injector would be without one of their precautions. Each is a small copy
-//! of the step that it is about, broken on purpose, and caught; where it is short, the sound twin
-//! stands beside it and holds.
+//! The slab and the injector, each without one of their precautions. Each is a small copy of one
+//! step, broken on purpose, and caught; a short one has its sound twin beside it.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -38,7 +37,7 @@ impl UntaggedList {
                 self.top
                     .compare_exchange(top, below, Ordering::AcqRel, Ordering::Acquire);
             if exchanged.is_ok() {
-                // SAFETY: none: this is what goes wrong.
+                // SAFETY: none: this is the bug.
                 self.owned[top as usize].with_mut(|owned| unsafe { *owned += 1 });
                 return Some(top as usize);
             }
@@ -97,8 +96,8 @@ const FULL: u32 = 1;
 const ABANDONED: u32 = 2;
 
 /// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last
-/// step and says whether it takes the item as delivered; main abandons the slot if it is first. One
-/// of the two must have the item.
+/// step and returns whether it takes the item as delivered; main abandons the slot if it is first.
+/// One of the two must have the item.
 fn deliver(put: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -130,9 +129,9 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
 }
 
 /// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, which takes the
-/// item, and puts the block back into the queue as the next one, where slot 0 is claimed by a
-/// producer and not filled yet. `word` is what `head` says of a place. The consumer must not get
-/// what is not there.
+/// item, and puts the block back into the queue as the next one, where a producer has claimed slot
+/// 0 and not filled it yet. `word` encodes a place as `head` does. The consumer must not get an
+/// item that is not there.
 fn claim_what_was_seen_full(word: fn(sequence: u64, index: u64) -> u64) {
     let head = Arc::new(AtomicU64::new(word(0, 0)));
     let state = Arc::new(AtomicU32::new(FULL));
@@ -176,7 +175,7 @@ fn a_look_without_the_sequence_in_head_claims_what_is_gone() {
 }
 
 /// Threads: a producer on the slot that both have claimed, and main, which abandons it by
-/// `abandon`, which tells whether the item was there. One of the two must have the item.
+/// `abandon`, which returns whether the item was there. One of the two must have the item.
 fn abandon_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -210,8 +209,8 @@ fn a_slot_abandoned_by_a_plain_store_loses_its_item() {
 }
 
 /// Threads: a producer that has no item for the slot that both have claimed, and main, which would
-/// not wait: both abandon it. `abandon` is the producer's step, and says whether the slot is its
-/// own to finish. One of the two must do it.
+/// not wait: both abandon it. `abandon` is the producer's step, and returns whether the producer
+/// has to count the slot as finished. One of the two must do it.
 fn finish_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -249,9 +248,9 @@ fn a_place_abandoned_by_a_look_and_a_store_is_nobodys_to_finish() {
     );
 }
 
-/// Threads: a producer that has read a position in block 0, and main, for which block 0 gets its
-/// successor, leaves the queue and is made ready for another place in it. The producer must not
-/// link to it any more.
+/// Threads: a producer that has read a position in block 0, and main. Main gives block 0 its
+/// successor, takes it out of the queue and prepares it for another place in it. The producer must
+/// not link to it any more.
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
     let linked = |sequence: u32| (u64::from(sequence) << 32) | 7;
     let next = Arc::new(AtomicU64::new(unlinked(0)));
@@ -289,11 +288,10 @@ fn a_next_without_a_sequence_takes_a_stale_link() {
 }
 
 /// Threads: two producers and main, which appends blocks of one slot. First `tail` is at block 0
-/// with the sequence 0: one producer reads that, and stalls before it gets a block. Main appends
-/// block 1 with the sequence 1: the other producer reads this, and stalls before its link. Main
-/// appends block 2, and block 1 leaves the queue. The first producer is given block 1. If it
-/// prepares it for the sequence 1 again, the second one's link succeeds, to a block that is not in
-/// the queue.
+/// with sequence 0: one producer reads that, and stalls before it gets a block. Main appends block
+/// 1 with sequence 1: the other producer reads this, and stalls before its link. Main appends block
+/// 2, and block 1 leaves the queue. The first producer gets block 1. If it prepares it for sequence
+/// 1 again, the second one's link succeeds, to a block that is not in the queue.
 fn prepare_after_a_stall(second_look: bool) {
     const fn word(sequence: u32, block: u32) -> u64 {
         ((sequence as u64) << 32) | block as u64

@@ -1,4 +1,4 @@
-//! Plausible ways to reuse a slot that are wrong, and what the checker says about them.
+//! Plausible but wrong ways to reuse a slot, each caught.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use loom_tests::{Bound, refute};
 struct Word(AtomicU64);
 
 /// Mistake: the visitor compares the generation first, and pins after that. In between the occupant
-/// leaves, the slot gets another one, and the visitor reaches that one.
+/// leaves, the next one moves in, and the visitor reaches that one.
 #[test]
 fn generation_checked_before_the_pin() {
     refute(

@@ -1,5 +1,5 @@
-//! Broken parkers, each with a tempting mistake, which the models must catch. Each model is there
-//! twice: it must hold of the parker without a mistake.
+//! Broken parkers, each with a tempting mistake that the models must catch. Each model is there
+//! twice: it must hold for the parker without a mistake.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 const PARKED: u32 = 2;
 
-/// Where the broken parker differs from the real one.
+/// The mistake of the broken parker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bug {
     /// `unpark` notifies without having taken the lock.
@@ -19,13 +19,13 @@ enum Bug {
     LookBeforeLeaving,
     /// `park` looks for a token, and then announces its sleep by a store.
     AnnounceByStore,
-    /// A store calls the sleep off when the time is up.
+    /// A store withdraws the announcement when the time is up.
     WithdrawByStore,
 }
 
 /// The real parker, except for `bug`. Its condition variable is a flag, and its sleep is a return:
 /// a real deadlock makes loom abort the process, and a test could not tell what it caught. A parker
-/// that sleeps at the end, and was not notified, sleeps for ever.
+/// that sleeps at the end without a notification sleeps for ever.
 struct Toy {
     bug: Option<Bug>,
     state: AtomicU32,
@@ -54,7 +54,7 @@ impl Toy {
             .is_ok()
     }
 
-    /// Whether there was a token.
+    /// Announces the sleep; returns true if there was a token instead.
     fn announce(&self) -> bool {
         if self.has(Bug::AnnounceByStore) {
             if self.take() {
@@ -69,7 +69,7 @@ impl Toy {
             && self.state.swap(EMPTY, Ordering::AcqRel) == NOTIFIED
     }
 
-    /// Whether a token came meanwhile.
+    /// Withdraws the announcement; returns true if a token came meanwhile.
     fn withdraw(&self) -> bool {
         if self.has(Bug::WithdrawByStore) {
             let took = self.take();
@@ -81,7 +81,7 @@ impl Toy {
         self.state.swap(EMPTY, Ordering::AcqRel) == NOTIFIED
     }
 
-    /// Whether it took a token; else it sleeps.
+    /// Returns true if it took a token; else it sleeps.
     fn park(&self) -> bool {
         if self.take() {
             return true;
@@ -95,7 +95,7 @@ impl Toy {
         false
     }
 
-    /// A timed sleep whose time is up at once; whether it took a token.
+    /// Sleeps with a time that is up at once; returns true if it took a token.
     fn park_shortly(&self) -> bool {
         if self.take() {
             return true;
@@ -117,19 +117,19 @@ impl Toy {
             if !self.has(Bug::NotifyWithoutLock) {
                 drop(self.lock.lock().unwrap());
             }
-            // Wakes a parker that waits now, and has no memory.
+            // Wakes a parker that waits now, and remembers nothing.
             self.waiting.swap(0, Ordering::AcqRel);
         }
     }
 
-    /// All other threads have ended: a sleeper that was not notified never will be.
+    /// Checks, when all other threads have ended, that no sleeper is left without a notification.
     fn assert_awake(&self) {
         let waiting = self.waiting.load(Ordering::Relaxed);
         assert_eq!(waiting, 0, "nobody wakes the sleeper");
     }
 }
 
-/// One token, beside what the parker does.
+/// Leaves one token, while the parker does something.
 fn beside_a_token(bug: Option<Bug>, parker: impl FnOnce(&Toy)) {
     let toy = Toy::new(bug);
     let waker = thread::spawn({
@@ -148,7 +148,7 @@ fn one_token(bug: Option<Bug>) {
     });
 }
 
-/// The control: the same model, of the parker without a mistake.
+/// The control: the same model, with the parker without a mistake.
 #[test]
 fn one_token_without_a_bug() {
     check(

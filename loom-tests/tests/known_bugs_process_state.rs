@@ -1,7 +1,7 @@
-//! Broken process states, each with a tempting mistake, which the models must catch. Each model is
-//! there twice: it must hold of the word without a mistake.
+//! Broken process states, each with a tempting mistake that the models must catch. Each model is
+//! there twice: it must hold for the word without a mistake.
 //!
-//! The toy is that of `process_state`, cut down to messages and one process that is idle or not.
+//! The toy is that of `process_state`, reduced to messages and one process that is idle or not.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ const MESSAGE: u32 = 1;
 const AWAITS_MESSAGE: u32 = 2;
 const READY: u32 = MESSAGE | AWAITS_MESSAGE;
 
-/// Where the broken word differs from the real one.
+/// The mistake of the broken word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bug {
     /// `wake` looks first, and writes only if the flag is not set.
@@ -45,8 +45,8 @@ impl Toy {
     }
 
     fn enqueue(&self) {
-        // ORDERING: AcqRel, unlike in the models of the real word: here the queue must not be the
-        // cause.
+        // ORDERING: AcqRel, unlike in the models of the real word: the queue must not cause the
+        // failure here.
         let before = self.entries.fetch_add(1, Ordering::AcqRel);
         assert_eq!(before, 0, "enqueued twice");
     }
@@ -123,7 +123,7 @@ fn a_message_beside_a_turn(bug: Option<Bug>) {
     assert_eq!(seen, 1, "the wake-up was lost");
 }
 
-/// The control: the same model, of the word without a mistake.
+/// The control: the same model, with the word without a mistake.
 #[test]
 fn a_message_beside_a_turn_without_a_bug() {
     check(
@@ -134,7 +134,7 @@ fn a_message_beside_a_turn_without_a_bug() {
 }
 
 /// The process is Ready with its flag set. The waker's load reads a word from before `start`, or
-/// its push is not visible to the drain. The waker relies on a turn that will see it, and none
+/// its push is not visible to the drain. The waker relies on a turn that will see it, but none
 /// does.
 #[test]
 fn a_wake_that_only_looks() {

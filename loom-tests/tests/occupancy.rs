@@ -1,5 +1,5 @@
 //! Models of `filch_slab::Occupancy`: a slot with one occupant after another, and visitors that
-//! have only a generation.
+//! only have a generation.
 #![cfg(loom)]
 
 use filch_slab::{Occupancy, Stale, Unpinned};
@@ -32,7 +32,7 @@ impl Slot {
         })
     }
 
-    /// A slot with its first occupant, and that occupant's generation.
+    /// Makes a slot with its first occupant; also returns that occupant's generation.
     fn occupied(contents: u32) -> (Arc<Self>, u32) {
         let slot = Self::vacant();
         let generation = slot.occupy(contents);
@@ -50,7 +50,7 @@ impl Slot {
         self.contents.with(|place| unsafe { *place })
     }
 
-    /// What a visitor that came for `generation` found, if that is the current one.
+    /// Returns what a visitor found that came for `generation`, if that is the current one.
     fn visit(&self, generation: u32) -> Option<u32> {
         match self.occupancy.pin(generation) {
             Ok(()) => {
@@ -82,15 +82,15 @@ impl Slot {
     }
 }
 
-/// A thread that visits once.
+/// Starts a thread that visits once.
 fn visitor(slot: &Arc<Slot>, generation: u32) -> JoinHandle<Option<u32>> {
     let slot = slot.clone();
     thread::spawn(move || slot.visit(generation))
 }
 
 /// An occupant leaves while a visitor comes. The visitor finds the occupant's contents, or is
-/// refused; the slot is cleaned exactly once, by the thread that gives the last pin back. A failure
-/// would be a data race on the contents, or a slot cleaned twice or never.
+/// refused; the thread that gives the last pin back cleans the slot, exactly once. A failure: a
+/// data race on the contents, or a slot cleaned twice or never.
 #[test]
 fn a_visitor_finds_the_occupant_or_nothing() {
     Outcomes::of(
@@ -128,7 +128,7 @@ fn one_of_three_is_the_last() {
 
 /// If main cleans the slot, it occupies it again at once. A visitor with the old generation comes
 /// at any moment: it never sees the second occupant's contents, and never ends the second
-/// occupancy. This is the race that a stale PID runs against the reuse of its slot.
+/// occupancy. A stale PID runs this race against the reuse of its slot.
 #[test]
 fn an_old_generation_never_reaches_the_next_occupant() {
     Outcomes::of(
@@ -164,9 +164,9 @@ fn an_old_generation_never_reaches_the_next_occupant() {
     .assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
-/// The second occupant leaves too, while the refused visitor has still to give its pin back. Then
-/// that pin may be the last, and the visitor cleans the slot of an occupant that it did not come
-/// for. A failure would be a slot that is cleaned once for two occupants, and lost.
+/// The second occupant leaves too, while the refused visitor has not yet given its pin back. That
+/// pin may be the last: then the visitor cleans the slot of an occupant that it did not come for. A
+/// failure: a slot cleaned once for two occupants, and lost.
 #[test]
 fn a_refused_visitor_may_be_the_last() {
     Outcomes::of(
@@ -204,8 +204,8 @@ fn a_refused_visitor_may_be_the_last() {
     ]);
 }
 
-/// A visitor comes while an occupant does: it is refused, or finds the contents. Only `look` tells
-/// it of the occupant, so this is the edge from `occupy` to what `look` calls.
+/// A visitor and an occupant come together: the visitor is refused, or finds the contents. Only
+/// `look` tells it of the occupant, so this checks the edge from `occupy` to the method in `look`.
 fn a_look_beside_occupy(claim: &str, at_least: u64, look: fn(&Slot) -> Option<u32>) {
     Outcomes::of(claim, Bound::exhaustive(at_least), move || {
         let slot = Slot::vacant();
@@ -219,7 +219,7 @@ fn a_look_beside_occupy(claim: &str, at_least: u64, look: fn(&Slot) -> Option<u3
     .assert_exactly([None, Some(7)]);
 }
 
-/// What a visitor finds by a pin. It is never the last: the occupant stays, or is not there yet.
+/// Returns what a visitor finds by a pin. It is never the last: the occupant stays, or is to come.
 fn found_by(slot: &Slot, pinned: Result<(), Stale>) -> Option<u32> {
     match pinned {
         Ok(()) => {
@@ -238,7 +238,7 @@ fn found_by(slot: &Slot, pinned: Result<(), Stale>) -> Option<u32> {
     }
 }
 
-/// The visitor has no generation, as a walk through the table has none.
+/// The visitor has no generation, like a walk through the table.
 #[test]
 fn a_pin_of_the_current_occupant_sees_its_contents() {
     a_look_beside_occupy("pin_current sees what occupy published", 4, |slot| {
@@ -246,7 +246,7 @@ fn a_pin_of_the_current_occupant_sees_its_contents() {
     });
 }
 
-/// The visitor has guessed the generation, so that nothing else can have told it of the occupant.
+/// The visitor has guessed the generation, so nothing else can have told it of the occupant.
 #[test]
 fn a_pin_by_generation_sees_the_contents() {
     a_look_beside_occupy("pin sees what occupy published", 4, |slot| {
@@ -254,8 +254,8 @@ fn a_pin_by_generation_sees_the_contents() {
     });
 }
 
-/// The visitor has guessed the generation, and asks whether it is the current one. If it is, the
-/// contents are there. They stay because this occupant does: the answer does not promise it.
+/// The visitor has guessed the generation, and asks if it is current. If so, the contents are
+/// there. They stay only because this occupant does: the answer does not promise it.
 #[test]
 fn a_generation_that_is_current_has_its_contents() {
     a_look_beside_occupy("is_current sees what occupy published", 2, |slot| {
@@ -285,10 +285,10 @@ fn shared_pins_keep_the_slot() {
     );
 }
 
-/// Threads: main gives the occupant's pin back; one other comes twice, by generation, and goes.
-/// Main may find the other's pin, give its own back after that one has gone, and then lose against
-/// the other's second visit: the slot is live and unpinned for a moment. A failure: main takes
-/// itself for the last one all the same, so that two are told, and the slot is released twice.
+/// Threads: main gives the occupant's pin back; one other visits twice, by generation. Main may
+/// find the other's pin, give its own back after that one has gone, and then lose against the
+/// other's second visit: the slot is live and unpinned for a moment. A failure: main takes itself
+/// for the last one all the same, so that both are told, and the slot is released twice.
 #[test]
 fn a_visitor_that_comes_back_is_the_last_alone() {
     let outcomes = Outcomes::of("one is told", Bound::exhaustive(50), || {

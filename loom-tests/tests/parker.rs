@@ -9,13 +9,13 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::{Bound, Outcomes, check};
 
-/// A thread that leaves a token. It answers whether that woke a sleeper.
+/// Starts a thread that leaves a token, and returns whether that woke a sleeper.
 fn leaves_a_token(parker: &Parker) -> JoinHandle<bool> {
     let unparker = parker.unparker();
     thread::spawn(move || unparker.unpark())
 }
 
-/// A thread that writes 7 to `item` and then leaves a token. It answers whether that woke a
+/// Starts a thread that writes 7 to `item`, leaves a token, and returns whether that woke a
 /// sleeper.
 fn publishes(item: &Arc<AtomicUsize>, parker: &Parker) -> JoinHandle<bool> {
     let (item, unparker) = (Arc::clone(item), parker.unparker());
@@ -29,8 +29,8 @@ fn assert_published(item: &AtomicUsize) {
     assert_eq!(item.load(Ordering::Relaxed), 7, "not published");
 }
 
-/// Two threads. A token before, during or after the parker goes to sleep ends that sleep, and what
-/// came before it is visible. `unpark` finds a sleeper or not; both must occur. Failure: a
+/// Two threads. A token before, during or after the parker goes to sleep ends that sleep, and
+/// writes before it are visible. `unpark` finds a sleeper or not; both must occur. Failure: a
 /// deadlock, or the item unseen.
 #[test]
 fn a_token_ends_the_sleep_and_publishes() {
@@ -45,12 +45,12 @@ fn a_token_ends_the_sleep_and_publishes() {
     .assert_exactly([false, true]);
 }
 
-/// Three threads: two unparkers, one `park`. An unparker that finds a token there must publish its
-/// item with that token, and the item of the unparker that came last before the `park` is visible.
-/// So if both answered "nobody slept" and no token is left, both items are visible.
+/// Three threads: two unparkers, one `park`. An unparker that finds a token must publish its item
+/// with that token, and the item of the last unparker before the `park` is visible. So if both
+/// answered "nobody slept" and no token is left, both items are visible.
 ///
-/// One call at most is told that it woke the sleeper. Failure: an item unseen whose token was
-/// taken.
+/// At most one call is told that it woke the sleeper. Failure: an item is unseen, though its token
+/// was taken.
 #[test]
 fn two_tokens_are_one_and_publish_both() {
     Outcomes::of(
@@ -86,9 +86,8 @@ fn two_tokens_are_one_and_publish_both() {
     ]);
 }
 
-/// Two threads, no spare time: the real use. The parker looks for items and parks when it finds
-/// none; the other leaves two items, each with a token. Failure: it sleeps beside an item, a
-/// deadlock.
+/// Two threads, no spare time: the real use. The parker looks for items and parks if it finds none;
+/// the other leaves two items, each with a token. Failure: it sleeps beside an item, a deadlock.
 #[test]
 fn a_loop_that_looks_and_parks_finds_everything() {
     Outcomes::of("look, park, look again", Bound::exhaustive(1_400), || {
@@ -114,7 +113,7 @@ fn a_loop_that_looks_and_parks_finds_everything() {
     .assert_exactly([0, 1, 2]);
 }
 
-/// Two threads. The wait may end by its time at any moment. "Woken" is answered only if the token
+/// Two threads. The wait may end by its time at any moment. The answer is "woken" only if the token
 /// was taken; a token that comes too late stays. Failure: a token lost, or counted as a wake-up and
 /// left behind.
 #[test]
@@ -135,8 +134,8 @@ fn a_timeout_races_a_token() {
     .assert_exactly([(false, false), (true, false), (true, true)]);
 }
 
-/// Two threads. A token that ended one sleep does not end the next; a timed sleep that was called
-/// off does not take the token of the next one away.
+/// Two threads. A token that ended one sleep does not end the next; a timed-out sleep does not take
+/// the token of the next one.
 #[test]
 fn a_sleep_after_a_timeout() {
     Outcomes::of("a timeout, then a sleep", Bound::exhaustive(65), || {

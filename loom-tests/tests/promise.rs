@@ -1,6 +1,5 @@
 //! Models of the promise, through which the exit of a spawned future reaches the one that awaits
-//! it. loom reports a wake-up that is lost as a deadlock, and a cell that two ends touch at once as
-//! a race.
+//! it. loom reports a lost wake-up as a deadlock, and a cell that two ends touch at once as a race.
 #![cfg(loom)]
 
 use std::future::Future;
@@ -14,7 +13,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-/// Wakes a thread of the model, and counts.
+/// Wakes a thread of the model, and counts its wake-ups.
 struct Awake {
     unparker: Unparker,
     wakes: AtomicUsize,
@@ -39,10 +38,10 @@ fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
     Pin::new(promised).poll(&mut Context::from_waker(&waker))
 }
 
-/// Two threads: one resolves, the other one polls, and sleeps when there is nothing yet. The
-/// resolver comes before the poll, between its look and the moment when its waker is in its cell,
-/// or after. Failure: a deadlock, when the waker was put there and nobody woke it; the value
-/// unseen; a race on one of the cells.
+/// Two threads: one resolves, the other polls, and sleeps if there is nothing yet. The resolver
+/// comes before the poll, between its look and the moment when its waker is in its cell, or after.
+/// Failure: a deadlock, when the waker was put there and nobody woke it; the value unseen; a race
+/// on one of the cells.
 #[test]
 fn the_sleeper_is_woken_and_sees_the_value() {
     let outcomes = Outcomes::new();
@@ -77,10 +76,10 @@ fn the_sleeper_is_woken_and_sees_the_value() {
     outcomes.assert_exactly([(0, 0), (1, 1)]);
 }
 
-/// Two threads: one resolves, the other one polls with one waker, again with another, and then
-/// sleeps until that one is woken. The resolver comes before, between, in the middle of the
-/// exchange, or after. Failure: a deadlock, when the first waker was woken though the second poll
-/// was pending; a race on the waker's cell, when the resolver takes it while it is exchanged.
+/// Two threads: one resolves, the other polls with one waker, again with another, and then sleeps
+/// until that one is woken. The resolver comes before, between, during the exchange, or after.
+/// Failure: a deadlock, when the first waker was woken though the second poll was pending; a race
+/// on the waker's cell, when the resolver takes it during the exchange.
 #[test]
 fn the_last_waker_is_the_one_that_counts() {
     let outcomes = Outcomes::new();
@@ -111,14 +110,13 @@ fn the_last_waker_is_the_one_that_counts() {
             }
         },
     );
-    // The second poll finds the value: either the resolver woke the first waker, or it came in the
-    // middle of the exchange, when there was none.
+    // The second poll finds the value: either the resolver woke the first waker, or it came during
+    // the exchange, when there was none.
     outcomes.assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
 }
 
-/// Two threads: one resolves, the other one polls once and gives up. The value and the waker are
-/// dropped, once each, by whoever comes last. Failure: a leak, or a double drop, of the loom `Arc`s
-/// in them.
+/// Two threads: one resolves, the other polls once and gives up. The last to come drops the value
+/// and the waker, once each. Failure: a leak, or a double drop, of the loom `Arc`s in them.
 #[test]
 fn nothing_leaks_when_nobody_awaits() {
     let outcomes = Outcomes::new();
@@ -154,14 +152,14 @@ fn nothing_leaks_when_nobody_awaits() {
             }
         },
     );
-    // The first of the two has the waker: the resolver wakes it, the drop does not.
+    // The first of the two takes the waker: the resolver wakes it, the drop does not.
     outcomes.assert_exactly([(true, 0), (false, 0), (false, 1)]);
 }
 
 /// Two threads: one puts two values of different types into their places, does something else, and
-/// then gives both; the other one polls for the first, sleeps until it is there, and has given the
-/// second up. Failure: a value that is seen before it is given; a deadlock; a leak of a promise
-/// whose type nobody knows any more, or of its value.
+/// then gives both; the other polls for the first, sleeps until it is there, and has given up the
+/// second. Failure: a value that is seen before it is given; a deadlock; a leak of a promise whose
+/// type nobody knows any more, or of its value.
 #[test]
 fn what_is_prepared_is_seen_when_it_is_given() {
     let outcomes = Outcomes::new();

@@ -1,4 +1,4 @@
-//! A slab that its owner leaves while others have slots of it.
+//! A slab whose owner leaves it while others have slots of it.
 #![cfg(loom)]
 
 #[path = "slabs/owned.rs"]
@@ -13,8 +13,8 @@ use owned::{bump, owned};
 use retired::told;
 
 /// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
-/// they release. The claim: one of the three is told that the slab is its own, when the others have
-/// done with it. A failure: two are told, or nobody; or one is told while another one still writes.
+/// they release. One of the three is told that it has the slab, when all others have left it. A
+/// failure: two are told, or nobody; or one is told while another still writes.
 #[test]
 fn the_last_one_has_a_retired_slab() {
     Outcomes::of(

@@ -1,6 +1,6 @@
-//! Models of the two owners of a value, which the first that takes it has: a deadline and an answer
-//! race for a call so. loom reports a read or a free of what the other still writes as a race, and
-//! a value that nobody drops as a leak.
+//! Models of a value with two owners, of which the first to take it gets it: a deadline and an
+//! answer race for a call in this way. loom reports a read or a free of what the other still writes
+//! as a race, and a value that nobody drops as a leak.
 #![cfg(loom)]
 
 use filch_promise::{Rival, rivals_with};
@@ -8,10 +8,10 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-/// What both owners share. The one writes there, as a call's caller does.
+/// The part that both owners share. One writes to it, as a call's caller does.
 struct Place(UnsafeCell<u32>);
 
-// SAFETY: the models have one owner alone write there, before it goes.
+// SAFETY: in the models only one owner writes there, before it goes.
 unsafe impl Sync for Place {}
 
 impl Place {
@@ -22,13 +22,13 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// The second owner drops it: so loom sees whether the first still writes.
+    /// Writes, when the second owner drops it: loom then sees if the first still writes.
     fn drop(&mut self) {
         self.write();
     }
 }
 
-/// How an owner goes. Whether it has the value.
+/// The way in which an owner goes. Returns true if it gets the value.
 type Go = fn(Rival<Arc<u32>, Place>) -> bool;
 
 fn take(owner: Rival<Arc<u32>, Place>) -> bool {
@@ -62,7 +62,7 @@ fn go_together(name: &str, at_least: u64, first: Go, second: Go) -> Outcomes<(bo
     outcomes
 }
 
-/// Two threads. Failure: both have it, or neither; a race on what they share, or a free while the
+/// Two threads. Failure: both get it, or neither; a race on what they share, or a free while the
 /// other reads; a leak, or a double drop.
 #[test]
 fn one_of_two_that_take_it_has_it() {
@@ -70,7 +70,7 @@ fn one_of_two_that_take_it_has_it() {
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// Two threads. Failure: the one that takes it does not have it, though the other leaves it; and as
+/// Two threads. Failure: the one that takes it does not get it, though the other leaves it; and as
 /// above.
 #[test]
 fn what_one_leaves_the_other_has() {

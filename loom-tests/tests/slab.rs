@@ -1,4 +1,4 @@
-//! The slab: an index has one owner, and what its last owner did is seen by the next.
+//! Models of the slab: an index has one owner, who sees what the last owner did.
 #![cfg(loom)]
 
 #[path = "slabs/owned.rs"]
@@ -13,9 +13,9 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 use owned::{bump, owned};
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page,
-/// and both want index 0. One page must win, the other must go; the indices must be 0 and 1. A
-/// failure: an index twice, a write to a page that is gone, or a page that leaks (each value has a
-/// loom `Arc` in it, which loom counts).
+/// and both want index 0. One page must be installed, the other freed; the indices must be 0 and 1.
+/// A failure: an index twice, a write to a freed page, or a page that leaks (each value has a loom
+/// `Arc` in it, which loom counts).
 #[test]
 fn two_threads_install_the_first_page() {
     Outcomes::of(
@@ -41,7 +41,7 @@ fn two_threads_install_the_first_page() {
     .assert_exactly([(0, 1), (1, 0)]);
 }
 
-/// A value that fills a page, so that from the second slot on each has a page of its own, behind a
+/// A value that fills a page, so that each slot from the second on has a page of its own, behind a
 /// directory.
 struct Large {
     index: AtomicU32,
@@ -65,7 +65,7 @@ fn slab_of_large() -> Arc<Slab<Large>> {
     Arc::new(slab)
 }
 
-/// Takes a slot, whose value this thread must see as it was constructed.
+/// Takes a slot, and checks that its value is seen as it was constructed.
 fn take(slab: &Slab<Large>) -> u32 {
     let index = slab.allocate().unwrap();
     // ORDERING: Relaxed: the edges of the directory and the page alone must show the value.
@@ -76,8 +76,8 @@ fn take(slab: &Slab<Large>) -> u32 {
 
 /// Threads: main, one other. Slot 0 is taken. Slots 1 and 2 have a page each, in one directory, and
 /// both threads want slot 1: both bring a directory, both bring its first page, and one of them
-/// then brings the second page. A failure: a page that was installed in a directory that is gone,
-/// an index twice, or a page that leaks.
+/// then brings the second page. A failure: a page in a freed directory, an index twice, or a page
+/// that leaks.
 #[test]
 fn two_threads_install_a_directory() {
     Outcomes::of(
@@ -97,9 +97,9 @@ fn two_threads_install_a_directory() {
     .assert_exactly([(1, 2), (2, 1)]);
 }
 
-/// Threads: main, one other, which takes slots 1 and 2. Main looks for the values of both,
-/// without having heard of them: of a slot that it finds it sees the value as it was constructed. A
-/// failure: a directory or a page that is found before its contents are there.
+/// Threads: main, one other, which takes slots 1 and 2. Main looks for the values of both, without
+/// having heard of them: of a slot that it finds it sees the constructed value. A failure: a
+/// directory or a page that is found before its contents are there.
 #[test]
 fn what_is_found_behind_a_directory_is_constructed() {
     Outcomes::of(
@@ -138,7 +138,7 @@ fn what_is_found_behind_a_directory_is_constructed() {
 /// and its link 1, and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1
 /// is taken. The first thread's exchange must fail; it then gets 0, and the next `allocate` must
 /// not give out 1. A failure: index 1 has two owners (a causality violation of its cell), or the
-/// list's contents are wrong at the end.
+/// list is wrong at the end.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     Outcomes::of(
@@ -181,8 +181,7 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
         },
     )
     .assert_reached([
-        // The other came before, in the middle (then it may have got the index that was released),
-        // and after.
+        // The other came before, during (then it may have got the released index), and after.
         (1, 2, Some(1), 0),
         (0, 2, Some(0), 1),
         (0, 1, Some(2), 0),
@@ -190,9 +189,9 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     ]);
 }
 
-/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must
-/// have one owner, who sees what the last owner wrote. A failure: a causality violation of a cell,
-/// or a lost increment.
+/// Threads: main, two others. Two allocate while one releases; there are slots for all. Every index
+/// must have one owner, who sees what the last owner wrote. A failure: a causality violation of a
+/// cell, or a lost increment.
 #[test]
 fn two_allocate_while_one_releases() {
     check(
@@ -218,7 +217,7 @@ fn two_allocate_while_one_releases() {
             for other in others {
                 other.join().unwrap();
             }
-            // All is free, each index once, and no increment was lost.
+            // All slots are free, each index once, and no increment was lost.
             let mut all: Vec<_> = (0..slab.high_water())
                 .map(|_| slab.allocate().unwrap())
                 .collect();
@@ -231,7 +230,7 @@ fn two_allocate_while_one_releases() {
 }
 
 /// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while
-/// the other tries to get it. It must fail, or see what main wrote. A failure: a causality
+/// the other tries to get it. The other must fail, or see what main wrote. A failure: a causality
 /// violation, or a value other than 1.
 #[test]
 fn the_next_owner_sees_what_the_last_one_did() {
@@ -254,9 +253,9 @@ fn the_next_owner_sees_what_the_last_one_did() {
 }
 
 /// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the
-/// last new one and then asks for another. The slot that came back is free from some moment on;
-/// "full" may only be said of a moment at which it was not. A failure: main's second request fails
-/// although the release had happened before it began (here: main heard of it through the flag).
+/// last new one and then asks for another. From some moment on, the freed slot is free; "full" may
+/// only be answered for a moment before it. A failure: main's second request fails although the
+/// release was before it (main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
     Outcomes::of("Full is exact", Bound::exhaustive(200), || {
@@ -289,8 +288,8 @@ fn full_is_never_said_of_a_slab_with_a_free_slot() {
 }
 
 /// Threads: main, one other, which grows the slab onto its second page, behind a directory. Main
-/// asks for the high-water mark and then for every value below it. A failure: a mark that ran ahead
-/// of the pages, so that `get` finds nothing.
+/// asks for the high-water mark and then for every value below it. A failure: a mark ahead of the
+/// pages, so that `get` finds nothing.
 #[test]
 fn every_index_below_the_high_water_mark_has_a_value() {
     Outcomes::of(
@@ -325,11 +324,11 @@ fn every_index_below_the_high_water_mark_has_a_value() {
     .assert_exactly([0, 1, 2]);
 }
 
-/// Threads: main and one other allocate, a third one releases, on a slab of two slots of which one
-/// is new. The third one then reads the high-water mark: if the last new slot was not taken yet,
-/// one was free all the time, and nobody may be told that the slab is full. The race: two find the
-/// free list empty, one slot comes back, and one of the two takes the new slot before the other. A
-/// failure: the other does not look at the free list again, and says "full".
+/// Threads: main and one other allocate, a third releases, on a slab of two slots of which one is
+/// new. The third then reads the high-water mark: if the last new slot was not taken yet, one was
+/// free all the time, and nobody may be told that the slab is full. The race: two find the free
+/// list empty, one slot comes back, and one of the two takes the new slot before the other. A
+/// failure: the other does not look at the free list again, and answers "full".
 #[test]
 fn full_is_never_said_while_a_slot_comes_back() {
     let outcomes = Outcomes::new();

@@ -1,4 +1,4 @@
-//! What names a blob: its SHA-256 and its size.
+//! The name of a blob: its SHA-256 and its size.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{protocol, reapi};
 
-/// Names a blob: two blobs of one digest are equal.
+/// The name of a blob: two blobs with the same digest are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest {
     hash: [u8; 32],
@@ -15,7 +15,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The blob of no bytes, which every storage has.
+    /// The digest of the empty blob, which every storage has.
     pub const EMPTY: Self = Self {
         hash: [
             0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f,
@@ -25,22 +25,22 @@ impl Digest {
         size: 0,
     };
 
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = Hasher::new();
         hasher.update(bytes);
         hasher.digest()
     }
 
-    /// Of a hash and a size.
+    /// Makes a digest of a hash and a size.
     pub const fn from_hash(hash: [u8; 32], size: u64) -> Self {
         Self { hash, size }
     }
 
-    /// Of a hash in hexadecimal digits, and a size.
+    /// Makes a digest of a hash in hexadecimal digits, and a size.
     ///
     /// # Errors
-    /// If the hash is not of 64 lower-case hexadecimal digits, or the size is negative.
+    /// If the hash is not 64 lower-case hexadecimal digits, or the size is negative.
     pub fn new(hash: &str, size: i64) -> Result<Self, NotADigest> {
         let bad = || NotADigest(format!("{hash}/{size}"));
         let size = u64::try_from(size).map_err(|_| bad())?;
@@ -65,18 +65,18 @@ impl Digest {
         &self.hash
     }
 
-    /// How many bytes the blob has.
+    /// The size of the blob in bytes.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The hash in hexadecimal digits.
+    /// Returns the hash in hexadecimal digits.
     pub fn hex(&self) -> String {
         hex(&self.hash)
     }
 }
 
-/// A hash in hexadecimal digits.
+/// Writes a hash in hexadecimal digits.
 pub(crate) fn hex(hash: &[u8; 32]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |digit: u8| char::from(DIGITS[usize::from(digit)]);
@@ -85,7 +85,7 @@ pub(crate) fn hex(hash: &[u8; 32]) -> String {
         .collect()
 }
 
-/// Computes a digest while bytes come.
+/// Computes a digest of bytes that come in pieces.
 #[derive(Debug, Clone, Default)]
 pub struct Hasher {
     hasher: Sha256,
@@ -93,18 +93,18 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// No bytes yet.
+    /// Starts with no bytes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// More bytes.
+    /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         self.size += bytes.len() as u64;
     }
 
-    /// The digest of all bytes so far.
+    /// Returns the digest of all bytes so far.
     pub fn digest(self) -> Digest {
         Digest {
             hash: self.hasher.finalize().into(),
@@ -113,7 +113,7 @@ impl Hasher {
     }
 }
 
-/// That is not the digest of any blob.
+/// The error for a text or message that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotADigest(String);
 

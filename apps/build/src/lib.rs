@@ -9,7 +9,7 @@ pub mod server;
 pub mod storage;
 pub mod worker;
 
-/// What coordinator and workers say to each other: `proto/farm.proto`.
+/// The messages between coordinator and workers: `proto/farm.proto`.
 pub mod protocol {
     #![expect(
         missing_docs,

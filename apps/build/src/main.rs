@@ -49,7 +49,7 @@ async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All that `run` and `worker` start are actions. What holds elsewhere than on Linux is documented.
+/// Adopts orphans: all that `run` and `worker` start are actions. It works on Linux alone.
 fn adopt() {
     if let Err(error) = adopt_orphans()
         && cfg!(target_os = "linux")
@@ -76,12 +76,12 @@ async fn run_until_asked(arguments: &RunArguments) -> Result<Summary, Box<dyn Er
     let asked = asked_to_end()?;
     tokio::select! {
         summary = arguments.run() => summary,
-        // What runs is killed, its folders are removed.
+        // Running commands are killed, their folders removed.
         () = asked => Err("interrupted".into()),
     }
 }
 
-/// Ready when this process is asked to end, on its terminal or by another process.
+/// Resolves when this process is asked to end, on its terminal or by another process.
 fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -93,7 +93,7 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
+/// Works until the coordinator refuses it, or it is asked to leave: then it finishes what it runs.
 async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
     adopt();
     let asked = asked_to_end()?;

@@ -1,4 +1,4 @@
-//! Two people who talk, in two terminals. Needs a server of NATS.
+//! A chat of two people in two terminals. It needs a server of NATS.
 //!
 //! ```sh
 //! nats-server                                        # in one terminal
@@ -6,8 +6,8 @@
 //! cargo run -p filch-nats --example chat -- 2 1      # in a third one
 //! ```
 //!
-//! What is typed into the one appears in the other. It ends with its input (ctrl-d), and when the
-//! other one has ended. A fourth argument is the server's address.
+//! A line typed in one terminal appears in the other. A program ends with its input (ctrl-d), or
+//! when the other one has ended. A fourth argument is the server's address.
 
 use std::error::Error;
 use std::io::stdin;
@@ -34,15 +34,15 @@ impl Protocol for Chat {
     type Error = String;
 }
 
-/// What is said to the process that listens.
+/// A message to the process that listens.
 enum Said {
-    /// By the process that listens elsewhere: its PID, for an answer, and the line.
+    /// From the other listening process: its PID, for an answer, and the line.
     Line(Pid, String),
-    /// By the transport, of that process.
+    /// From the transport: that process is gone.
     Gone(Ended),
 }
 
-/// What the program waits for.
+/// An event that the program waits for.
 pub(crate) enum Happening {
     Typed(String),
     InputEnded,
@@ -50,7 +50,7 @@ pub(crate) enum Happening {
     OtherGone(Ended),
 }
 
-/// A line travels as the PID's 16 bytes, and the text.
+/// The codec: a line travels as the PID's 16 bytes, and the text.
 struct Lines;
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Codec<Said> for Lines {
     }
 }
 
-/// The process with the name `chat`: passes on what is said to it.
+/// The process with the name `chat`: passes on the messages that it gets.
 async fn listen(mut inbox: Inbox<Chat>, happenings: Sender<Happening>) {
     loop {
         let happening = match inbox.next().await {
@@ -95,12 +95,12 @@ async fn listen(mut inbox: Inbox<Chat>, happenings: Sender<Happening>) {
             Event::Cancel(_) => break,
             _ => continue,
         };
-        // Nobody listens when the program is about to end.
+        // Nobody listens once the program is about to end.
         let _ = happenings.send(happening);
     }
 }
 
-/// Talks until the input has ended, or the other one.
+/// Talks until the input or the other program has ended.
 pub(crate) fn talk(
     [own, other]: [Node; 2],
     server: &str,
@@ -113,7 +113,7 @@ pub(crate) fn talk(
     let listener = scheduler.spawn_with(|inbox| listen(inbox, sender))?;
     let here = listener.pid();
     scheduler.register("chat", here)?;
-    // The first one to come finds nobody, and is called by the second one.
+    // The first program finds nobody, and is called by the second one.
     let mut friend = match nats.connect(other) {
         Ok(_) => nats.whereis(other, "chat")?,
         Err(_) => None,
@@ -124,7 +124,7 @@ pub(crate) fn talk(
     match friend {
         Some(friend) => {
             watch(friend);
-            // So the other one knows that somebody is there.
+            // So that the other one learns that somebody is there.
             scheduler.send(friend, Said::Line(here, "hello".to_owned()))?;
             print(format!("node {} is there; what do you say?", other.0));
         }

@@ -1,4 +1,4 @@
-//! How a transport is made.
+//! Makes a transport.
 
 use std::error::Error;
 use std::sync::mpsc::{self, Sender};
@@ -24,7 +24,7 @@ use crate::peers::{Limits, Peers, State};
 use crate::report::{Incident, Listener, Report};
 use crate::transport::{self, Mail};
 
-/// How to make a [`Nats`]; from [`Nats::builder`].
+/// Configures and starts a [`Nats`]; from [`Nats::builder`].
 #[must_use = "nothing is started before `start` is called"]
 pub struct Builder<P: Protocol> {
     codec: Arc<dyn AnyCodec<P::Message>>,
@@ -53,69 +53,69 @@ impl<P: Protocol> Nats<P> {
 }
 
 impl<P: Protocol> Builder<P> {
-    /// How to connect to NATS: credentials, TLS, names, how often to try again, all that
-    /// `async-nats` has. Default: its own.
+    /// Sets the options of the connection to NATS: credentials, TLS, names, reconnecting, and all
+    /// else that `async-nats` has. Default: its own.
     pub fn options(mut self, options: ConnectOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// What the subjects of all nodes begin with: nodes with different prefixes do not meet.
-    /// Default: `filch`. Node 7 listens to `filch.node.7` and `filch.nobody.7.*`, and publishes to
+    /// Sets the beginning of all subjects: nodes with different prefixes do not meet. Default:
+    /// `filch`. Node 7 listens to `filch.node.7` and `filch.nobody.7.*`, and publishes to
     /// `filch.node.*`.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// How many bytes of messages, each with its frame of 21 bytes, may wait to be sent to one
-    /// node. Beyond it messages are handed back, with
+    /// Sets the most bytes of messages, each with its frame of 21 bytes, that may wait for one
+    /// node. Further messages are handed back with
     /// [`Undelivered::Backlog`](filch_scheduler::Undelivered::Backlog). Default: 8 MiB.
     pub fn room(mut self, bytes: usize) -> Self {
         self.limits.room = bytes;
         self
     }
 
-    /// How often each node that is connected is told that this one lives. Default: every second.
+    /// Sets the time between heartbeats to each connected node. Default: 1 s.
     pub fn heartbeat(mut self, interval: Duration) -> Self {
         self.limits.heartbeat = interval;
         self
     }
 
-    /// How long another node may be silent before it is lost. A failure of NATS counts: for longer
-    /// than this nobody is left in doubt. It must be longer than the other's heartbeats are apart.
-    /// Default: 10 s.
+    /// Sets for how long another node may be silent before it is lost. A failure of NATS counts as
+    /// silence, so nobody is left in doubt for longer. It must be longer than the other node's time
+    /// between heartbeats. Default: 10 s.
     pub fn patience(mut self, silence: Duration) -> Self {
         self.limits.patience = silence;
         self
     }
 
-    /// How long another node may be silent before it is lost because NATS says that nobody listens
-    /// there. After a failure of NATS nodes come back one after the other: by default `async-nats`
-    /// tries again every 4 s at least, so this should not be shorter. Default: 5 s.
+    /// Sets for how long another node may be silent before it is lost because NATS says that nobody
+    /// listens there. After a failure of NATS nodes come back one by one: by default `async-nats`
+    /// waits up to 4 s between tries, so this should not be shorter. Default: 5 s.
     pub fn grace(mut self, silence: Duration) -> Self {
         self.limits.grace = silence;
         self
     }
 
-    /// Has `listener` called with what a person may want to know of. Most of it comes on the
-    /// transport's thread, which waits for it. A panic in it is contained. Default: nobody is told.
+    /// Has `listener` called for each incident, mostly on the transport's thread, which waits for
+    /// it. A panic in it is contained. Default: no listener.
     pub fn on_incident(mut self, listener: impl Fn(&Incident<'_>) + Send + Sync + 'static) -> Self {
         self.listener = Some(Box::new(listener));
         self
     }
 
-    /// Connects to NATS, and starts the transport of `scheduler`, on a thread of its own,
-    /// `filch-nats`. Blocking, until other nodes can reach this one; with
+    /// Connects to NATS, and starts the transport of `scheduler` on a new thread, `filch-nats`.
+    /// Blocks until other nodes can reach this one; with
     /// [`retry_on_initial_connect`](ConnectOptions::retry_on_initial_connect), until there is a
     /// server.
     ///
-    /// The scheduler's [node](filch_scheduler::Builder::node) is the number by which other nodes
-    /// know this one. It gets one process more, which is told
-    /// of the ends of those that are watched from elsewhere.
+    /// Other nodes know this one by the scheduler's [node](filch_scheduler::Builder::node). The
+    /// scheduler gets one more process, which is told of the ends of processes that are watched
+    /// from elsewhere.
     ///
     /// # Errors
-    /// [`StartError`]. Nothing is left running.
+    /// If it returns a [`StartError`], nothing is left running.
     pub fn start(
         self,
         scheduler: &Handle<P>,
@@ -146,7 +146,7 @@ impl<P: Protocol> Builder<P> {
         }
     }
 
-    /// The transport's thread.
+    /// Runs the transport's thread.
     fn run(
         self,
         scheduler: Handle<P>,
@@ -173,7 +173,7 @@ impl<P: Protocol> Builder<P> {
                 }
             }
         });
-        // Whatever the client has begun, a look-up of a name for instance, nobody waits for.
+        // Nobody waits for what the client has begun, a look-up of a name for instance.
         runtime.shutdown_background();
     }
 
@@ -210,25 +210,25 @@ impl<P: Protocol> Builder<P> {
         let guard = WhenDropped(Arc::clone(&peers));
         let watcher = peers.scheduler.spawn_with(|inbox| watch(guard, inbox));
         let watcher = watcher.map_err(|error| StartError::Scheduler(error.to_string()))?;
-        // It is told once.
+        // It is set once.
         let _ = peers.watcher.set(watcher.pid());
         Ok((peers, mail))
     }
 }
 
-/// The watcher: is told of the ends of processes, until the scheduler is shut down.
+/// Runs the watcher: the process that is told of the ends of others, until the scheduler ends.
 async fn watch<P: Protocol>(peers: WhenDropped<P>, mut inbox: Inbox<P>) {
     loop {
         match inbox.next().await {
             Event::Down(down) => peers.0.down(*down),
             Event::Cancel(_) => break,
-            // A message that somebody has sent it, for instance.
+            // For instance, a message that somebody has sent it.
             other => drop_contained(other),
         }
     }
 }
 
-/// Goes with the watcher, and the watcher with its scheduler.
+/// Ends the transport when the watcher is dropped, which its scheduler does.
 struct WhenDropped<P: Protocol>(Arc<Peers<P>>);
 
 impl<P: Protocol> Drop for WhenDropped<P> {
@@ -237,8 +237,8 @@ impl<P: Protocol> Drop for WhenDropped<P> {
     }
 }
 
-/// Waits until the server has heard of the subscriptions: it answers what comes after them. Nobody
-/// listens to that subject, and it says so.
+/// Waits until the server knows the subscriptions: it answers what comes after them. Nobody listens
+/// to that subject, and the answer says so.
 async fn is_subscribed(client: &Client, subject: String) -> Result<(), StartError> {
     loop {
         let question = client.send_request(subject.clone(), Request::new());
@@ -246,7 +246,7 @@ async fn is_subscribed(client: &Client, subject: String) -> Result<(), StartErro
             Ok(_) => return Ok(()),
             Err(error) => match error.kind() {
                 RequestErrorKind::NoResponders => return Ok(()),
-                // There is no server yet, or none again.
+                // There is no server yet, or it is gone again.
                 RequestErrorKind::TimedOut => {}
                 _ => return Err(StartError::Server(error)),
             },
@@ -263,17 +263,17 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
-/// Why a transport could not be started.
+/// The reason that a transport could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The heartbeats are to be no time apart.
+    /// The time between heartbeats is zero.
     ZeroHeartbeat,
-    /// That is no beginning of a subject of NATS.
+    /// A subject of NATS cannot begin like this.
     Prefix(String),
-    /// Those are no addresses of servers.
+    /// These are not addresses of servers.
     Servers(io::Error),
-    /// The system refuses the thread, or what it needs.
+    /// The system refuses the thread, or its resources.
     Thread(io::Error),
     /// The server cannot be reached, or refuses the credentials.
     Connect(async_nats::ConnectError),

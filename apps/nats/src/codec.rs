@@ -1,8 +1,8 @@
-//! How messages become bytes, and bytes messages.
+//! Codecs: they turn messages into bytes, and bytes into messages.
 
 use std::error::Error;
 
-/// Turns messages into bytes, and back. Both nodes must have the same.
+/// Turns messages into bytes, and back. Both nodes need the same codec.
 ///
 /// ```
 /// use std::str::Utf8Error;
@@ -23,17 +23,17 @@ use std::error::Error;
 /// }
 /// ```
 pub trait Codec<M>: Send + Sync + 'static {
-    /// Why a message has no bytes, or bytes are no message.
+    /// The reason that a message cannot be encoded, or bytes cannot be decoded.
     type Error: Error + Send + Sync + 'static;
 
     /// Appends the bytes of `message` to `bytes`, and leaves what is there. Called by the sender,
-    /// which keeps the message: it may have to be handed back. A panic is the sender's.
+    /// which keeps the message, as it may have to be handed back. A panic goes to the sender.
     ///
     /// # Errors
     /// The message is handed back, as [unsendable](filch_scheduler::Undelivered::Unsendable).
     fn encode(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), Self::Error>;
 
-    /// The message of those bytes, which another program has sent: they may be anything. Called on
+    /// Decodes a message from bytes that another program has sent: they may be anything. Called on
     /// the transport's thread. A panic is contained, and counted as an error.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ pub trait Codec<M>: Send + Sync + 'static {
     fn decode(&self, bytes: &[u8]) -> Result<M, Self::Error>;
 }
 
-/// A codec whose errors are only for people.
+/// A codec with boxed errors, which are only for people.
 pub(crate) trait AnyCodec<M>: Send + Sync {
     fn encode(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), BoxedError>;
     fn decode(&self, bytes: &[u8]) -> Result<M, BoxedError>;
@@ -59,8 +59,8 @@ impl<M, C: Codec<M>> AnyCodec<M> for C {
     }
 }
 
-/// Messages that serde knows, in the [postcard](::postcard) format: small and quick, and without
-/// names of fields, so both nodes must know the same type. Bytes that are left over are an error.
+/// The [postcard](::postcard) format for messages that serde knows: small and fast, and without
+/// names of fields, so both nodes must have the same type. Bytes left over are an error.
 #[cfg(feature = "postcard")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postcard;

@@ -1,4 +1,4 @@
-//! What the transport has done so far, in numbers.
+//! Counters of the transport.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,20 +9,20 @@ use crate::life::Life;
 
 macro_rules! counts {
     ($($(#[$doc:meta])* $count:ident => $field:ident,)*) => {
-        /// What is counted.
+        /// The events that are counted.
         #[derive(Clone, Copy)]
         pub(crate) enum Count { $($count,)* }
 
-        /// One number for each [`Count`].
+        /// The number of each [`Count`].
         pub(crate) struct Counters([AtomicU64; [$(Count::$count,)*].len()]);
 
-        /// What the transport of one node has done so far. Its `Display` is for a person who wants
-        /// to know where messages are.
+        /// The counts of one node's transport. Its `Display` is for a person who wants to know
+        /// where messages are.
         ///
         /// Messages that [`send`](filch_scheduler::Handle::send) has taken are `sent`, `dropped`,
-        /// or wait in the [nodes'](NodeStats) room. Those that another node has sent are, here,
-        /// `delivered`, one of `no_such_process`, `future`, `full`, `misrouted` and `undecodable`,
-        /// or `missed`; or they are in packets that were `garbage` or `stale`.
+        /// or wait in the [nodes'](NodeStats) outboxes. Those that another node has sent are
+        /// counted here as `delivered`, `no_such_process`, `future`, `full`, `misrouted`,
+        /// `undecodable` or `missed`; or they are in packets that were `garbage` or `stale`.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub struct Stats {
@@ -30,7 +30,7 @@ macro_rules! counts {
             pub node: Node,
             /// Its life.
             pub life: Life,
-            /// Whether it is connected to a server of NATS just now.
+            /// True if it is connected to a server of NATS now.
             pub is_connected: bool,
             /// The nodes that are connected, by number.
             pub nodes: Vec<NodeStats>,
@@ -38,7 +38,7 @@ macro_rules! counts {
         }
 
         impl Counters {
-            /// Each number was true at some moment during the call.
+            /// Reads the counters. Each number was true at some moment during the call.
             pub(crate) fn stats(
                 &self,
                 node: Node,
@@ -53,9 +53,9 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Messages given to the connection. At most once: they may be lost with it.
+    /// Messages given to the connection. They may be lost with it.
     Sent => sent,
-    /// Messages that were taken, and dropped before they were sent: their node was lost.
+    /// Messages that were taken, and dropped before they were sent, as their node was lost.
     Dropped => dropped,
     /// Messages handed back: the node is not connected, or NATS is not.
     NoRoute => no_route,
@@ -63,7 +63,7 @@ counts! {
     Backlog => backlog,
     /// Messages handed back: they cannot be encoded, or are too large.
     Unsendable => unsendable,
-    /// Messages that came and were given to processes, those of monitors not counted.
+    /// Messages that came and were given to processes, without those of monitors.
     Delivered => delivered,
     /// Messages that came for processes that have ended.
     NoSuchProcess => no_such_process,
@@ -77,13 +77,13 @@ counts! {
     Undecodable => undecodable,
     /// Messages that were sent to this node and did not come: lost on the way.
     Missed => missed,
-    /// Packets that came and were not packets, or not to their end.
+    /// Packets that came and were invalid, or not complete.
     Garbage => garbage,
-    /// Packets that came for another life, or from one that is not connected.
+    /// Packets that came for another life, or from a life that is not connected.
     Stale => stale,
-    /// Monitors of processes on other nodes that have told their end.
+    /// Monitors of processes on other nodes that have reported an end.
     Ended => ended,
-    /// Closures that make the message of a monitor and have panicked: no message was sent.
+    /// Closures that panicked instead of making the message of a monitor: none was sent.
     Panicked => panicked,
     /// Nodes that were lost, or could not be connected.
     NodesLost => nodes_lost,
@@ -103,7 +103,7 @@ impl Counters {
         self.0[count as usize].fetch_add(more, Ordering::Relaxed);
     }
 
-    /// One was counted too early.
+    /// Takes back a count that was made too early.
     pub(crate) fn take_back(&self, count: Count) {
         // ORDERING: Relaxed; only the number matters.
         self.0[count as usize].fetch_sub(1, Ordering::Relaxed);
@@ -115,17 +115,17 @@ impl Counters {
     }
 }
 
-/// What is going on with another node.
+/// The state of the link to another node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeStats {
     /// The node.
     pub node: Node,
-    /// Its life; none if it is being called and has not answered.
+    /// Its life; `None` if it was called and has not answered.
     pub life: Option<Life>,
-    /// How many bytes of messages wait to be sent there.
+    /// The bytes of messages that wait to be sent there.
     pub waiting: usize,
-    /// How many monitors of this node's processes watch processes there.
+    /// The number of monitors by which processes of this node watch processes there.
     pub monitors: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What comes from other nodes.
+//! Takes packets from other nodes.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::report::Incident;
 use crate::wire::{Frame, Kind, read};
 
 impl<P: Protocol> Peers<P> {
-    /// A packet has come, or whatever it is.
+    /// Takes a packet, or whatever the bytes are.
     pub(crate) fn take_in(&self, packet: &[u8]) {
         let (header, frames) = match read(packet) {
             Ok(packet) => packet,
@@ -62,7 +62,7 @@ impl<P: Protocol> Peers<P> {
                     peer.say_again();
                 }
             }
-            // It was heard of: that is all they say.
+            // Admitting the packet was all that these ask for.
             Frame::Plain(_) => {}
         }
     }
@@ -74,7 +74,7 @@ impl<P: Protocol> Peers<P> {
             Ok(Err(error)) => return undecodable(&*error),
             Err(panic) => return undecodable(&io::Error::other(panic)),
         };
-        // Before: the process that gets it finds it counted.
+        // Counted first, so that the process that gets it finds it counted.
         self.report.counters.add(Count::Delivered, 1);
         if let Err(refused) = self.scheduler.receive(to, message) {
             self.report.counters.take_back(Count::Delivered);

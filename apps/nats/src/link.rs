@@ -1,4 +1,4 @@
-//! The route to another node: what a scheduler hands messages to.
+//! The route to another node: a scheduler hands it messages.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::report::{Incident, Report};
 use crate::wire::{begin_message, end_message};
 
 thread_local! {
-    /// Where the thread encodes its messages, one after the other.
+    /// The buffer in which the thread encodes its messages, one after the other.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The route to one life of a node. When that is lost it stays, and hands all back.
+/// The route to one life of a node. Once that is lost, it hands all messages back.
 pub(crate) struct Link<P: Protocol> {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) codec: Arc<dyn AnyCodec<P::Message>>,
@@ -27,8 +27,8 @@ pub(crate) struct Link<P: Protocol> {
 }
 
 impl<P: Protocol> Receiver<P> for Link<P> {
-    /// Takes it if there is room for it. Waits for other threads while they copy a message into the
-    /// same outbox, and for nothing else.
+    /// Takes the message if there is room for it. Waits only for other threads that copy a message
+    /// into the same outbox.
     ///
     /// # Errors
     /// [`Undelivered::NoRoute`], [`Undelivered::Backlog`], [`Undelivered::Unsendable`].
@@ -51,8 +51,8 @@ impl<P: Protocol> Link<P> {
         if self.client.connection_state() != State::Connected {
             return Err(no_route());
         }
-        // There is none where a codec sends a message itself, after a large message or one that was
-        // not encoded, or as the thread ends.
+        // The buffer is away if a codec sends a message itself, after a large message or one that
+        // was not encoded, and as the thread ends.
         let mut packet = BUFFER.try_with(Cell::take).unwrap_or_default();
         begin_message(to, &mut packet);
         if let Err(error) = self.codec.encode(message, &mut packet) {

@@ -1,9 +1,9 @@
-//! How other nodes are connected, and how they are lost.
+//! Connects other nodes, and handles their loss.
 //!
-//! A node that is not known is *called*, by a hello. A node that hears a hello, or a welcome to its
-//! own, is *connected*. From then on packets of that life and that link are taken, and of no other.
-//! When it is lost, all that depended on it ends with it: [`lose`](Peers::lose) takes it out of the
-//! map, and so does [`bury_all`](Peers::bury_all), of all nodes.
+//! A node that is not known is *called*, by a hello. A node from which a hello comes, or a welcome
+//! to our own, is *connected*. From then on only packets of that life and that link are taken. When
+//! a node is lost, everything that depends on it ends: [`lose`](Peers::lose) takes it out of the
+//! map, and [`bury_all`](Peers::bury_all) does so for all nodes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::watch::Due;
 use crate::wire::{Frame, Header, Kind};
 
 impl<P: Protocol> Peers<P> {
-    /// Calls a node; once it is connected, or lost, `caller` hears of it.
+    /// Calls a node; tells `caller` once it is connected or lost.
     pub(crate) fn call(&self, node: Node, caller: Sender<Result<Life, NodeLost>>) {
         let mut state = self.lock();
         if state.is_over {
@@ -42,13 +42,13 @@ impl<P: Protocol> Peers<P> {
             }
             None => peer.callers.push(caller),
         }
-        // Without NATS it is called later, by the heartbeat.
+        // Without NATS, the heartbeat calls it later.
         if !is_known && self.is_connected() {
             peer.beat();
         }
     }
 
-    /// The node, as known; or one that is called.
+    /// Returns the known node, or one that now is called.
     fn peer<'a>(&self, state: &'a mut State<P>, node: Node) -> &'a mut Peer<P> {
         let link = &mut state.next_link;
         state.peers.entry(node).or_insert_with(|| {
@@ -82,8 +82,8 @@ impl<P: Protocol> Peers<P> {
         })
     }
 
-    /// Whether a packet that begins with a frame of kind `first`, and has so many messages, is to
-    /// be taken. A hello connects the node that has sent it, and so does a welcome.
+    /// Returns true if a packet is to be taken that begins with a frame of kind `first` and has so
+    /// many messages. A hello or a welcome connects the node that has sent it.
     pub(crate) fn admit(&self, header: &Header, first: Option<Kind>, messages: u64) -> bool {
         let is_hello = first == Some(Kind::Hello);
         let is_for_us = header.to.map_or(is_hello, |life| life == self.life);
@@ -122,7 +122,7 @@ impl<P: Protocol> Peers<P> {
         admitted
     }
 
-    /// Connects the node that has sent this. Whether it is: the scheduler may be shut down.
+    /// Connects the node that has sent this. Returns false if the scheduler is shut down.
     fn establish(&self, state: &mut State<P>, header: &Header, effects: &mut Effects<P>) -> bool {
         let (node, life) = (header.node, header.life);
         let peer = self.peer(state, node);
@@ -148,7 +148,7 @@ impl<P: Protocol> Peers<P> {
         true
     }
 
-    /// Whether the packet is the next one of its link that comes.
+    /// Takes note of a packet, and of what was lost before it. Returns false if it is late.
     fn arrive(
         &self,
         state: &mut State<P>,
@@ -176,7 +176,7 @@ impl<P: Protocol> Peers<P> {
         true
     }
 
-    /// The node is lost: all that depended on it ends.
+    /// Takes out a lost node, and ends everything that depends on it.
     pub(crate) fn lose(
         &self,
         state: &mut State<P>,
@@ -196,8 +196,8 @@ impl<P: Protocol> Peers<P> {
         effects.news.push(Incident::Lost { node, life, why });
     }
 
-    /// This node is over: says goodbye to all others, and tells all that depended on them. Returns
-    /// the outboxes, and what empties them.
+    /// Ends this node: says goodbye to all others, and ends everything that depends on them.
+    /// Returns the outboxes, and the tasks that empty them.
     pub(crate) fn bury_all(&self) -> Vec<(Arc<Outbox>, JoinHandle<()>)> {
         let mut effects = Effects::default();
         let mut outgoing = Vec::new();
@@ -221,7 +221,7 @@ impl<P: Protocol> Peers<P> {
         outgoing
     }
 
-    /// What NATS says: nobody takes the mail of that node.
+    /// Takes the word of NATS that nobody listens at that node.
     pub(crate) fn has_no_responders(&self, node: Node) {
         let mut effects = Effects::default();
         let mut state = self.lock();
@@ -237,7 +237,7 @@ impl<P: Protocol> Peers<P> {
         self.have(effects);
     }
 
-    /// Shows all nodes that this one lives, and loses those that do not.
+    /// Sends a heartbeat to all nodes, and loses those that were silent for too long.
     pub(crate) fn beat(&self) {
         let mut effects = Effects::default();
         let is_connected = self.is_connected();

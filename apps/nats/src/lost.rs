@@ -1,18 +1,18 @@
-//! What ends with a node, and why.
+//! The ends of nodes and of their processes, with the reasons.
 
 use std::error::Error;
 use std::fmt;
 
 use filch_scheduler::{ExitReason, Node};
 
-/// A process on another node is over, as far as this node can know.
+/// The end of a process on another node, as far as this node can know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
-    /// It has ended, says its node, in this way: [`ExitReason::NoSuchProcess`] if it had ended
-    /// before it was watched, or the news of its end was lost on the way and asked for again.
+    /// Its node reports that it has ended, in this way: [`ExitReason::NoSuchProcess`] if it had
+    /// ended before it was watched, or the news of its end was lost and asked for again.
     Process(ExitReason),
-    /// Its node is lost, and the process with it: it may live on there, unreachable.
+    /// Its node is lost, so the process cannot be reached: it may live on there.
     Node(NodeLost),
 }
 
@@ -25,25 +25,25 @@ impl fmt::Display for Ended {
     }
 }
 
-/// Why another node is not, or no longer, connected.
+/// The reason that another node is not, or no longer, connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeLost {
-    /// It was not connected when it was asked for.
+    /// It was not connected when the call was made.
     NotConnected,
-    /// The server of NATS knows nobody who listens there: its program has ended, or has lost its
+    /// The server of NATS says that nobody listens there: its program has ended, or has lost its
     /// connection.
     NoResponders,
-    /// It has not been heard of for as long as [patience](crate::Builder::patience) lasts; or the
-    /// server of NATS could not be reached for so long.
+    /// It was silent for as long as [patience](crate::Builder::patience) lasts; or the server of
+    /// NATS could not be reached for so long.
     Silent,
-    /// It has said goodbye: its scheduler is shut down, or its transport was left.
+    /// It said goodbye: its scheduler was shut down, or its transport was left.
     Left,
-    /// Another life of that node has come.
+    /// Another life of that node has called.
     AnotherLife,
-    /// The same life has connected anew: it had lost this node.
+    /// The same life has connected again, as it had lost this node.
     Renewed,
-    /// The transport of this node is over: it was left, or its scheduler is shut down, or its
+    /// This node's transport has ended: it was left, or its scheduler was shut down, or its
     /// connection to NATS is closed for ever.
     Over,
 }
@@ -62,20 +62,20 @@ impl fmt::Display for NodeLost {
     }
 }
 
-/// Why another node was not connected, or not asked.
+/// The reason that another node was not connected, or not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// It cannot be reached, or was lost before it has answered.
+    /// It cannot be reached, or was lost before it answered.
     Lost {
         /// The node.
         node: Node,
-        /// Why.
+        /// The reason.
         why: NodeLost,
     },
-    /// That is this node itself.
+    /// The node is this one.
     Itself,
-    /// The name is longer than any: it has so many bytes.
+    /// The name is too long: it has so many bytes.
     LongName(usize),
     /// Called on the transport's own thread, which would wait for itself.
     CalledFromInside,

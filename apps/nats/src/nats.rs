@@ -1,4 +1,4 @@
-//! The transport, as users hold it.
+//! The handle of a transport.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::remote_monitor::RemoteMonitor;
 use crate::watch::Watch;
 use crate::wire::Frame;
 
-/// Names of processes are shorter.
+/// A limit that names of processes do not reach.
 const LONGEST_NAME: usize = 4096;
 
 /// The transport of one scheduler, on one node. From [`Builder::start`](crate::Builder::start).
 ///
-/// Clones are the same transport. When the last one is dropped, that is a [`leave`](Self::leave)
-/// that does not wait. It ends, too, when its scheduler is shut down.
+/// Clones are handles of the same transport. Dropping the last one is a [`leave`](Self::leave) that
+/// does not wait. The transport also ends when its scheduler is shut down.
 pub struct Nats<P: Protocol>(Arc<Owner<P>>);
 
 /// Ends the transport when it is dropped.
 struct Owner<P: Protocol> {
     peers: Arc<Peers<P>>,
-    /// Until somebody waits for it.
+    /// The thread, until somebody waits for it.
     thread: Mutex<Option<JoinHandle<()>>>,
     id: thread::ThreadId,
 }
@@ -56,24 +56,24 @@ impl<P: Protocol> Nats<P> {
         }))
     }
 
-    /// This node.
+    /// Returns this node.
     pub fn node(&self) -> Node {
         self.0.peers.node()
     }
 
-    /// The life of this node.
+    /// Returns the life of this node.
     pub fn life(&self) -> Life {
         self.0.peers.life
     }
 
-    /// Connects this node and another, both ways: each scheduler has a route to the other one.
-    /// Returns the other's life; at once, if they are connected. Blocking, until the other node
-    /// answers, or NATS says that nobody listens there, or
-    /// [patience](crate::Builder::patience) is over. In a step, it gives the worker away meanwhile,
-    /// as [`Handle::blocking`](filch_scheduler::Handle::blocking) does.
+    /// Connects this node and another, both ways: each scheduler gets a route to the other one.
+    /// Returns the other's life; at once, if they are connected. Blocks until the other node
+    /// answers, or NATS says that nobody listens there, or [patience](crate::Builder::patience) is
+    /// over. In a step, it gives the worker away meanwhile, as
+    /// [`Handle::blocking`](filch_scheduler::Handle::blocking) does.
     ///
-    /// A node that was lost is not connected again by itself, because it may have come back in
-    /// another life: this is to be called again.
+    /// A node that was lost is not connected again by itself, as it may come back in another life:
+    /// call this again.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -87,8 +87,8 @@ impl<P: Protocol> Nats<P> {
         self.wait(node, &answer)
     }
 
-    /// The process that is [registered](filch_scheduler::Handle::register) by that name, on a node
-    /// that is connected. Blocking, until that answers or is lost; see [`connect`](Self::connect).
+    /// Finds the process that is [registered](filch_scheduler::Handle::register) by that name on a
+    /// connected node. Blocks until that node answers or is lost; see [`connect`](Self::connect).
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -119,17 +119,17 @@ impl<P: Protocol> Nats<P> {
     }
 
     /// Has the process `watcher`, of this node, told of the end of `watched`, which lives on this
-    /// or on another node: `message` makes the message that it gets. Never blocks.
+    /// or another node: `message` makes the message for it. Never blocks.
     ///
-    /// Exactly one, however the end, the loss of the node and this call race; none, if the watcher
-    /// ends before, or [`demonitor`](Self::demonitor) is in time, or `message` panics. It comes
-    /// after every message that the watched process has sent to this node and that was not lost. If
-    /// the watcher's [mailbox](filch_scheduler::Submission::mailbox) is full, it comes with a
+    /// The watcher gets exactly one message, whatever races: the end, the loss of the node or this
+    /// call. It gets none if it ends first, or [`demonitor`](Self::demonitor) is in time, or
+    /// `message` panics. It comes after all messages that the watched process sent here and that
+    /// came. A full [mailbox](filch_scheduler::Submission::mailbox) gets it with a later heartbeat.
     /// heartbeat, when there is room.
     ///
-    /// What is certain is that it comes: the process has ended, or its node has been lost to this
-    /// one, at the latest when [patience](crate::Builder::patience) is over. What is not is that
-    /// the process has ended: [`Ended::Node`] says no more than that it cannot be reached.
+    /// It is certain that the message comes, when [patience](crate::Builder::patience) is over at
+    /// the latest: the process has ended, or its node is lost to this one. It is not certain that
+    /// the process has ended: [`Ended::Node`] only says that it cannot be reached.
     pub fn monitor(
         &self,
         watcher: Pid,
@@ -140,18 +140,18 @@ impl<P: Protocol> Nats<P> {
         self.0.peers.monitor(watched, Watch { watcher, message })
     }
 
-    /// Ends a monitor. Returns whether it was in time: its message is not sent, and will not be.
+    /// Ends a monitor. Returns true if it was in time: its message is not sent, and will not be.
     pub fn demonitor(&self, monitor: &RemoteMonitor) -> bool {
         self.0.peers.demonitor(monitor)
     }
 
-    /// What the transport has done so far. Its `Display` is for a person.
+    /// Returns the counts of the transport. Their `Display` is for a person.
     pub fn stats(&self) -> Stats {
         self.0.peers.stats()
     }
 
     /// Ends the transport: sends what waits, for a second at most, tells the other nodes, and ends
-    /// all monitors. Blocking, until that is done. The scheduler goes on, without routes.
+    /// all monitors. Blocks until that is done. The scheduler goes on, without routes.
     ///
     /// On the transport's own thread it does not wait.
     pub fn leave(&self) {
@@ -161,7 +161,7 @@ impl<P: Protocol> Nats<P> {
         }
         let thread = lock(&self.0.thread).take();
         if let Some(thread) = thread {
-            // If it has panicked, it has left.
+            // If the thread has panicked, it has left.
             let _ = self.0.peers.scheduler.blocking(|| thread.join());
         }
     }

@@ -1,5 +1,4 @@
-//! What waits to be sent to one node: packets that never block those who fill them, with room for
-//! so many bytes.
+//! The outbox of one node: bounded packets of frames, filled without ever waiting for the network.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,60 +10,60 @@ use tokio::sync::Notify;
 use crate::life::Life;
 use crate::wire::{Frame, HEADER, Kind, kind_of};
 
-/// A packet has more bytes only if it has a single frame. What waits goes together: that is the
-/// difference between one message of NATS for each of ours and one for many. Twice as many bytes,
-/// or half, are no faster.
+/// The most bytes of a packet with several frames. Sending them together makes the difference
+/// between one NATS message for each of ours and one for many. Twice or half as many bytes are no
+/// faster.
 const PACKET: usize = 32 * 1024;
 
-/// The end where frames come in.
+/// The end of the queue that frames are put into.
 pub(crate) struct Outbox {
     waiting: Mutex<Waiting>,
-    /// For messages, in bytes. What nodes say to each other needs none: there is little of it.
+    /// The most bytes of messages. The few frames that nodes exchange themselves do not count.
     limit: usize,
-    /// The life that the packets are for, once it is known.
+    /// The life to which the packets go, once it is known.
     pub(crate) there: OnceLock<Life>,
-    /// Something waits, and did not before.
+    /// Notified when something waits, and nothing did before.
     pub(crate) filled: Notify,
-    /// Nothing more is to be sent.
+    /// Notified when nothing more should be sent.
     pub(crate) stop: Notify,
 }
 
-/// What changes. No user's code runs under its lock.
+/// The state under the lock. No user code runs under it.
 struct Waiting {
     packets: VecDeque<Packet>,
-    /// The room that is taken: by these packets, and by those that the system does not have yet.
+    /// The room taken by these packets, and by those that the system does not have yet.
     taken: usize,
-    /// A packet of several frames has no more bytes than that.
+    /// The most bytes of a packet of several frames.
     most: usize,
     takes_messages: bool,
 }
 
-/// Room for the header, and frames.
+/// A packet: room for the header, then frames.
 #[derive(Debug, Default)]
 pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
     pub(crate) messages: u64,
     /// The room that its messages take.
     pub(crate) room: usize,
-    /// NATS is to say if nobody listens.
+    /// True if NATS is to answer if nobody listens.
     pub(crate) asks: bool,
-    /// It says goodbye.
+    /// True if it says goodbye.
     pub(crate) is_last: bool,
 }
 
-/// Why an outbox does not take a message.
+/// The reason that an outbox does not take a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
-    /// Later, perhaps.
+    /// There may be room later.
     Full,
-    /// It is larger than all the room.
+    /// The message is larger than the whole room.
     TooLarge,
     /// The node is lost.
     Over,
 }
 
 impl Outbox {
-    /// An outbox with room for so many bytes of messages. The server takes packets of so many.
+    /// Makes an outbox with room for `limit` bytes of messages, for a server with that packet size.
     pub(crate) fn new(limit: usize, max_payload: usize) -> Self {
         Self {
             waiting: Mutex::new(Waiting {
@@ -80,8 +79,8 @@ impl Outbox {
         }
     }
 
-    /// Takes the message of a packet that has nothing else. Never waits for the network. If the
-    /// packet is a large one, it is taken itself.
+    /// Takes the only message of a packet. Never waits for the network. A large packet is taken
+    /// itself, without a copy.
     pub(crate) fn offer(&self, packet: &mut Vec<u8>) -> Result<(), NoRoom> {
         let bytes = packet.len() - HEADER;
         if bytes > self.limit {
@@ -99,7 +98,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes a frame that is no message. If the node is lost, that frame is, too.
+    /// Takes a frame that is no message. If the node is lost, the frame is lost too.
     pub(crate) fn tell(&self, frame: &Frame<'_>) {
         let mut packet = vec![0; HEADER];
         frame.put(&mut packet);
@@ -115,42 +114,42 @@ impl Outbox {
         }
     }
 
-    /// Takes out all that waits. The next packets are for a server that takes so many bytes.
+    /// Takes out all packets. The next ones are for a server that takes so many bytes.
     pub(crate) fn take(&self, max_payload: usize) -> VecDeque<Packet> {
         let mut waiting = self.lock();
         waiting.most = PACKET.min(max_payload);
         mem::take(&mut waiting.packets)
     }
 
-    /// The system has packets that took so much room.
+    /// Frees the room of packets that the system has now.
     pub(crate) fn give_back(&self, room: usize) {
         self.lock().taken -= room;
     }
 
-    /// The packets are for that life.
+    /// Sets the life to which the packets go.
     pub(crate) fn is_for(&self, there: Life) {
-        // It is told once: another life has another outbox.
+        // It is set once: another life has another outbox.
         let _ = self.there.set(there);
     }
 
-    /// Takes no more messages, and says goodbye.
+    /// Stops taking messages, and says goodbye.
     pub(crate) fn leave(&self) {
         self.lock().takes_messages = false;
         self.tell(&Frame::Plain(Kind::Leaving));
     }
 
-    /// Sends nothing more.
+    /// Stops taking and sending.
     pub(crate) fn stop(&self) {
         self.lock().takes_messages = false;
         self.stop.notify_one();
     }
 
-    /// How many bytes there are room for.
+    /// Returns the room for messages in bytes.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How many bytes of messages wait.
+    /// Returns how many bytes of messages wait.
     pub(crate) fn waiting(&self) -> usize {
         self.lock().taken
     }
@@ -161,7 +160,7 @@ impl Outbox {
 }
 
 impl Waiting {
-    /// Adds the only frame of a packet to the last one, or the packet, where it does not fit.
+    /// Adds the only frame of a packet to the last packet, or the packet itself if it does not fit.
     fn put(&mut self, packet: &mut Vec<u8>) {
         let frame = &packet[HEADER..];
         match self.packets.back_mut() {
@@ -175,7 +174,7 @@ impl Waiting {
 }
 
 impl Packet {
-    /// Begins with a packet of one frame. It will have no more bytes than that, with others.
+    /// Begins a packet with one frame. Further frames will not make it longer than `most`.
     fn begin(packet: &mut Vec<u8>, most: usize) -> Self {
         let mut begun = Self::default();
         begun.count(&packet[HEADER..]);
@@ -184,13 +183,13 @@ impl Packet {
             bytes.extend_from_slice(packet);
             bytes
         } else {
-            // A copy would be long, and nothing is to follow.
+            // A copy would be long, and nothing will follow.
             mem::take(packet)
         };
         begun
     }
 
-    /// A frame has come.
+    /// Counts a frame that was added.
     fn count(&mut self, frame: &[u8]) {
         match kind_of(frame) {
             Some(Kind::Message) => {
@@ -223,7 +222,7 @@ mod tests {
         packet
     }
 
-    /// The numbers of its frames: those of messages, and of unwatches.
+    /// Returns the numbers in its frames of messages and unwatches.
     fn numbers(mut packet: Packet) -> Vec<u128> {
         let header = Header {
             to: None,
@@ -257,8 +256,8 @@ mod tests {
     }
 
     proptest! {
-        /// Invariants: all frames come out, in order; a packet of several has no more bytes than
-        /// the server takes, and what it says of its messages is so; the next one begins where
+        /// Invariants: all frames come out, in order; a packet of several frames is no larger than
+        /// the server takes, and its counts of messages are right; a new packet begins only when
         /// the last is full.
         #[test]
         fn packets_are_what_was_put_in(steps in vec(step(), 0..60)) {
@@ -306,10 +305,10 @@ mod tests {
         assert_eq!(offer(2 * (FRAME + 9)), Err(NoRoom::TooLarge));
         assert_eq!((offer(9), offer(10)), (Ok(()), Err(NoRoom::Full)));
         assert_eq!((offer(9), offer(0)), (Ok(()), Err(NoRoom::Full)));
-        // What nodes say to each other needs none.
+        // Frames that nodes exchange themselves need no room.
         outbox.tell(&Frame::Plain(Kind::Pulse));
         let packets = outbox.take(PACKET);
-        // The system does not have them yet.
+        // The system does not have these packets yet.
         assert_eq!((offer(9), outbox.waiting()), (Err(NoRoom::Full), 60));
         assert_eq!((packets.len(), packets[0].room), (1, 60));
         assert!(packets[0].asks && !packets[0].is_last);
@@ -317,7 +316,7 @@ mod tests {
         assert_eq!((offer(9), outbox.waiting()), (Ok(()), 30));
     }
 
-    /// A failure: a message behind the goodbye, or no goodbye where there is no room.
+    /// A failure: a message behind the goodbye, or no goodbye if there is no room.
     #[test]
     fn an_outbox_that_leaves_takes_no_more_messages() {
         let outbox = Outbox::new(30, PACKET);

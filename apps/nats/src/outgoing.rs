@@ -1,4 +1,4 @@
-//! The task that sends what waits for one node.
+//! The task that sends the packets for one node.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -12,24 +12,24 @@ use crate::report::Report;
 use crate::wire::Header;
 use filch_actors::prelude::*;
 
-/// The end where packets go out.
+/// The end of the queue that packets are taken from.
 pub(crate) struct Outgoing {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) client: Client,
     pub(crate) report: Arc<Report>,
-    /// Of the node's mail.
+    /// The subject of the node's mail.
     pub(crate) subject: Subject,
-    /// Where NATS says that nobody listens there.
+    /// The subject on which NATS says that nobody listens there.
     pub(crate) nobody: Subject,
-    /// Of the first packet.
+    /// The header of the next packet.
     pub(crate) header: Header,
 }
 
-/// Nothing more can be sent, or is to be.
+/// The end: nothing more can be sent, or should be.
 struct Stopped;
 
 impl Outgoing {
-    /// Sends what comes, until it is told to stop or has said goodbye.
+    /// Sends packets until it is told to stop or has said goodbye.
     pub(crate) async fn run(mut self) {
         let mut packets = VecDeque::new();
         let mut is_over = false;
@@ -54,8 +54,8 @@ impl Outgoing {
         self.outbox.take(self.client.max_payload())
     }
 
-    /// Sends these packets, and waits until the system has them: so long, others gather. Those that
-    /// are left were not sent.
+    /// Sends these packets, and waits until the system has them; others gather meanwhile. Packets
+    /// left in the queue were not sent.
     async fn send(&mut self, packets: &mut VecDeque<Packet>) -> Result<(), Stopped> {
         let room = packets.iter().map(|packet| packet.room).sum();
         while let Some(packet) = packets.front_mut() {
@@ -71,19 +71,19 @@ impl Outgoing {
                 let publish = self.client.publish(subject, payload);
                 self.unless_stopped(publish).await?
             };
-            // If it is refused, the other node sees that it is missing, and both say again what
-            // the other must know.
+            // If it is refused, the other node notices the gap, and both repeat what the other must
+            // know.
             self.header.packets += 1;
             if sent.is_ok() {
                 self.header.messages += packet.messages;
                 self.report.counters.add(Count::Sent, packet.messages);
             } else {
-                // The server has become one that takes less, or there will be none any more.
+                // The server has become one that takes less, or is gone for good.
                 self.report.counters.add(Count::Dropped, packet.messages);
             }
             packets.pop_front();
         }
-        // Without a connection this waits for one. It does not fail while there may be one.
+        // Without a connection, this waits for one. It does not fail while there may be one.
         let flush = self.client.flush();
         let _ = self.unless_stopped(flush).await?;
         self.outbox.give_back(room);
@@ -110,8 +110,8 @@ mod tests {
     use filch_scheduler::{Node, Pid};
     use std::sync::Arc;
 
-    /// The client keeps one packet: there is no server. A failure: a message of a packet that
-    /// waits for the client, or of one that gathers meanwhile, is not counted.
+    /// The client keeps one packet, as there is no server. A failure: an uncounted message, in a
+    /// packet that waits for the client or in one that gathers meanwhile.
     #[test]
     fn what_waits_when_it_is_stopped_is_counted_as_dropped() {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -152,7 +152,7 @@ mod tests {
                 let stats = report.counters.stats(Node(1), life, false, Vec::new());
                 (stats.sent, stats.dropped)
             };
-            // It runs until it waits.
+            // The task runs until it waits.
             tokio::task::yield_now().await;
             assert_eq!(counted(), (1, 0));
             offer_three();

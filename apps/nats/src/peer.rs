@@ -1,4 +1,4 @@
-//! One other node, as this one knows it.
+//! The state of one other node.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::outbox::Outbox;
 use crate::watch::{Due, Watch};
 use crate::wire::{Frame, Header, Kind};
 
-/// Another node: called, or connected.
+/// Another node, which is called or connected.
 pub(crate) struct Peer<P: Protocol> {
     pub(crate) outbox: Arc<Outbox>,
-    /// What empties the outbox.
+    /// The task that empties the outbox.
     pub(crate) outgoing: JoinHandle<()>,
-    /// Once it is connected.
+    /// The other end, once it is connected.
     pub(crate) there: Option<There>,
-    /// When it was called, or heard of last.
+    /// The time when it was called or last heard of.
     pub(crate) heard: Instant,
     /// The threads that wait for the connection.
     pub(crate) callers: Vec<Sender<Result<Life, NodeLost>>>,
-    /// The processes there that processes here watch, by the number of the monitor.
+    /// The watches of processes there by processes here, by the monitor's number.
     pub(crate) watches: HashMap<u64, (Pid, Watch<P>)>,
-    /// The names that threads here ask for.
+    /// The questions for names, by number.
     pub(crate) questions: HashMap<u64, Question>,
 }
 
@@ -42,18 +42,18 @@ pub(crate) struct Question {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct There {
     pub(crate) life: Life,
-    /// Its number for the link.
+    /// Its number of the link.
     pub(crate) link: u32,
-    /// How many packets, and messages, it has sent on this link, as far as is known here.
+    /// The packets, and the messages, that it has sent on this link, as far as is known here.
     pub(crate) packets: u64,
     pub(crate) messages: u64,
 }
 
-/// What a packet says about those before it.
+/// The place of a packet in its link.
 pub(crate) enum Arrival {
-    /// It has come before, or another one that was sent later.
+    /// It came before, or a later one did.
     Late,
-    /// It is the next one that comes. So many packets and messages before it do not come.
+    /// It is later than all that came. So many packets and messages between were lost.
     Next { packets: u64, messages: u64 },
 }
 
@@ -71,7 +71,7 @@ impl There {
         self.life == header.life && self.link == header.link
     }
 
-    /// A packet with so many messages has come.
+    /// Takes note of a packet with so many messages.
     pub(crate) fn arrive(&mut self, header: &Header, messages: u64) -> Arrival {
         if header.packets < self.packets {
             return Arrival::Late;
@@ -87,14 +87,14 @@ impl There {
 }
 
 impl<P: Protocol> Peer<P> {
-    /// Packets were lost, of one side or the other: says again what the node must know, and asks it
-    /// for the same.
+    /// Repeats, after packets of either side were lost, what the node must know, and asks it for
+    /// the same.
     pub(crate) fn resync(&self) {
         self.outbox.tell(&Frame::Plain(Kind::Resync));
         self.say_again();
     }
 
-    /// Says again what the node must know. What it knows already does no harm.
+    /// Repeats what the node must know. Repeating does no harm.
     pub(crate) fn say_again(&self) {
         for (&id, &(pid, _)) in &self.watches {
             self.outbox.tell(&Frame::Watch(id, pid));
@@ -104,7 +104,7 @@ impl<P: Protocol> Peer<P> {
         }
     }
 
-    /// Shows that this node lives; or calls the other one, again.
+    /// Sends a heartbeat; or calls the node again, if it is not connected.
     pub(crate) fn beat(&self) {
         let kind = if self.there.is_some() {
             Kind::Pulse
@@ -114,7 +114,7 @@ impl<P: Protocol> Peer<P> {
         self.outbox.tell(&Frame::Plain(kind));
     }
 
-    /// It is lost: tells all that wait for it, and returns what those are told that watch there.
+    /// Tells all who wait for the lost node; returns the messages for those that watch there.
     pub(crate) fn bury(&mut self, why: NodeLost) -> impl Iterator<Item = Due<P>> {
         for caller in self.callers.drain(..) {
             let _ = caller.send(Err(why));

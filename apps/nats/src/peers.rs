@@ -1,4 +1,4 @@
-//! The other nodes, as this one knows them, and what it needs to reach them.
+//! The state of a transport: the other nodes, and the means to reach them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use crate::report::{Incident, Report};
 use crate::watch::{Due, Watch};
 use crate::watched::Watched;
 
-/// How long, and how much.
+/// The limits that the builder sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) room: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) grace: Duration,
 }
 
-/// What this node knows of others, and what it needs to reach them.
+/// The other nodes, and the means to reach them.
 pub(crate) struct Peers<P: Protocol> {
     pub(crate) scheduler: Handle<P>,
     pub(crate) codec: Arc<dyn AnyCodec<P::Message>>,
@@ -38,29 +38,29 @@ pub(crate) struct Peers<P: Protocol> {
     pub(crate) prefix: Box<str>,
     pub(crate) life: Life,
     pub(crate) limits: Limits,
-    /// The process of the scheduler that hears of ends there.
+    /// The process of the scheduler that is told of ends here.
     pub(crate) watcher: OnceLock<Pid>,
     pub(crate) state: Mutex<State<P>>,
     /// Messages of monitors for which the watcher's mailbox had no room.
     pub(crate) late: Mutex<Vec<(Pid, P::Message)>>,
-    /// The transport is to end.
+    /// Notified when the transport should end.
     pub(crate) leave: Notify,
 }
 
-/// What changes. No user's code runs under its lock.
+/// The state under the lock. No user code runs under it.
 pub(crate) struct State<P: Protocol> {
     pub(crate) peers: HashMap<Node, Peer<P>>,
     /// The processes here that are watched, from elsewhere or from here.
     pub(crate) watched: HashMap<Pid, Watched>,
     /// The monitors of processes here.
     pub(crate) here: HashMap<u64, Watch<P>>,
-    /// For the next monitor or question.
+    /// The number of the next monitor or question.
     pub(crate) next_id: u64,
     pub(crate) next_link: u32,
-    /// How often NATS has been connected, and since when it is.
+    /// The number of connections made to NATS, and the time of the last.
     pub(crate) connects: u64,
     pub(crate) since: Instant,
-    /// Nothing more begins.
+    /// True once nothing new may begin.
     pub(crate) is_over: bool,
 }
 
@@ -84,7 +84,7 @@ impl<P: Protocol> State<P> {
     }
 }
 
-/// What is to be done without the lock: it calls user code.
+/// Work that is left until the lock is free, as it calls user code.
 pub(crate) struct Effects<P: Protocol> {
     pub(crate) due: Vec<Due<P>>,
     pub(crate) news: Vec<Incident<'static>>,
@@ -114,22 +114,22 @@ impl<P: Protocol> Peers<P> {
         lock(&self.state)
     }
 
-    /// Where a node's mail goes.
+    /// Returns the subject of a node's mail.
     pub(crate) fn mail(&self, node: Node) -> Subject {
         format!("{}.node.{}", self.prefix, node.0).into()
     }
 
-    /// Where NATS says that nobody takes the mail of `node`, which this node has sent.
+    /// Returns the subject on which NATS says that nobody takes this node's mail to `node`.
     pub(crate) fn nobody(&self, node: &str) -> Subject {
         format!("{}.nobody.{}.{node}", self.prefix, self.node().0).into()
     }
 
-    /// Where nobody listens.
+    /// Returns a subject to which nobody listens.
     pub(crate) fn farewell(&self) -> Subject {
         format!("{}.farewell.{}", self.prefix, self.node().0).into()
     }
 
-    /// Does what had to wait until the lock was free.
+    /// Does the work that was left until the lock is free.
     pub(crate) fn have(&self, effects: Effects<P>) {
         for incident in &effects.news {
             self.report.tell(incident);
@@ -146,7 +146,7 @@ impl<P: Protocol> Peers<P> {
         effects.routes.into_iter().for_each(drop_contained);
     }
 
-    /// Sends the message of a monitor. A mailbox that is full gets it later.
+    /// Sends the message of a monitor. A full mailbox gets it later.
     fn send_ended(&self, to: Pid, message: P::Message) {
         match self.scheduler.send(to, message) {
             Ok(()) => {}
@@ -159,7 +159,7 @@ impl<P: Protocol> Peers<P> {
         }
     }
 
-    /// Sends those that a full mailbox has refused, again.
+    /// Sends again the messages that a full mailbox refused.
     pub(crate) fn send_late(&self) {
         let late = std::mem::take(&mut *lock(&self.late));
         for (to, message) in late {

@@ -1,8 +1,8 @@
 //! Monitors of processes on other nodes.
 //!
-//! The watcher's node keeps what is to be done, in the map of the node that it is about. It is done
-//! by whatever takes it out of there: the news of the end, or the loss of the node. The watched
-//! process's node watches it, too, by a process of its own, and sends the news behind the messages.
+//! The watcher's node keeps the watch in the map of the watched process's node. Whatever takes it
+//! out reports the end: the news of it, or the loss of the node. The node of the watched process
+//! watches it with a process of its own, and sends the news behind its messages.
 
 use std::collections::hash_map::Entry;
 
@@ -14,7 +14,7 @@ use crate::watch::{Due, Watch};
 use crate::watched::{By, Watched};
 use crate::wire::Frame;
 
-/// One process watching another, perhaps on another node. Dropping it changes nothing.
+/// One process watching another, perhaps on another node. Dropping this does not end it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RemoteMonitor {
     watcher: Pid,
@@ -23,12 +23,12 @@ pub struct RemoteMonitor {
 }
 
 impl RemoteMonitor {
-    /// The process that is told.
+    /// Returns the process that is told.
     pub fn watcher(&self) -> Pid {
         self.watcher
     }
 
-    /// The process that is watched.
+    /// Returns the process that is watched.
     pub fn watched(&self) -> Pid {
         self.watched
     }
@@ -81,12 +81,12 @@ impl<P: Protocol> Peers<P> {
                 Some(watch)
             })
         };
-        // Its closure is the user's, and dropped without the lock.
+        // The closure is the user's, so it is dropped without the lock.
         drop(state);
         watch.is_some()
     }
 
-    /// Has the watcher process told of the end of `pid`, if it is not already.
+    /// Has the watcher process told of the end of `pid`, unless it is already.
     fn watch(&self, state: &mut State<P>, pid: Pid, by: By) {
         let Some(&watcher) = self.watcher.get() else {
             return;
@@ -99,7 +99,7 @@ impl<P: Protocol> Peers<P> {
                 }
             }
             Entry::Vacant(place) => {
-                // It may have ended: then the watcher is told that. It waits for the lock.
+                // If it has ended, the watcher is told so, but waits for the lock.
                 let monitor = self.scheduler.monitor(watcher, pid);
                 let by = vec![by];
                 place.insert(Watched { monitor, by });
@@ -115,7 +115,7 @@ impl<P: Protocol> Peers<P> {
         }
     }
 
-    /// A node wants to hear of the end of a process here.
+    /// Watches a process here for another node.
     pub(crate) fn watch_for(&self, node: Node, id: u64, pid: Pid) {
         let mut state = self.lock();
         if state.peers.contains_key(&node) {
@@ -123,12 +123,12 @@ impl<P: Protocol> Peers<P> {
         }
     }
 
-    /// No longer.
+    /// Ends such a watch.
     pub(crate) fn unwatch_for(&self, node: Node, id: u64, pid: Pid) {
         Self::unwatch(&mut self.lock(), pid, By::Node(node, id));
     }
 
-    /// A process of this node is over: all that watch it are told.
+    /// Tells all that watch a process of this node that it has ended.
     pub(crate) fn down(&self, down: Down) {
         let mut effects = Effects::default();
         let mut state = self.lock();
@@ -151,12 +151,12 @@ impl<P: Protocol> Peers<P> {
         self.have(effects);
     }
 
-    /// A process of that node is over, it says.
+    /// Takes the news of that node that a process of its has ended.
     pub(crate) fn has_ended(&self, node: Node, id: u64, reason: ExitReason) {
         let mut effects = Effects::default();
         let mut state = self.lock();
         let peer = state.peers.get_mut(&node);
-        // It may have been said before, or be wanted no longer.
+        // The news may be a repeat, or unwanted by now.
         if let Some((_, watch)) = peer.and_then(|peer| peer.watches.remove(&id)) {
             let ended = Ended::Process(reason);
             effects.due.push(Due { watch, ended });

@@ -1,4 +1,4 @@
-//! What the transport has to tell: each incident is counted, and told to the user's callback.
+//! Reports: each incident is counted, and told to the user's callback.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::life::Life;
 use crate::lost::NodeLost;
 use crate::wire::Garbage;
 
-/// Something that a person may want to know of. Each is counted in [`Stats`](crate::Stats), too.
+/// An incident that a person may want to know of. Each is counted in [`Stats`](crate::Stats), too.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Incident<'a> {
@@ -26,52 +26,52 @@ pub enum Incident<'a> {
     Lost {
         /// The node.
         node: Node,
-        /// Its life; none if it has not answered.
+        /// Its life; `None` if it has not answered.
         life: Option<Life>,
-        /// Why.
+        /// The reason.
         why: NodeLost,
     },
-    /// The connection to NATS was lost, and is there again.
+    /// The connection to NATS was lost, and has been made again.
     Reconnected,
-    /// What came is no packet, or not all of it.
+    /// Bytes came that are not a packet, or not all of one.
     Garbage(Garbage),
-    /// A packet came from a node that is not connected, or is for another life of this one: late,
-    /// or meant for somebody else.
+    /// A packet came from a node that is not connected, or for another life of this one: it is
+    /// late, or meant for somebody else.
     Stale {
-        /// The node that has sent it.
+        /// The node that sent it.
         node: Node,
-        /// In which life.
+        /// The life of that node.
         life: Life,
     },
     /// So many messages of that node were lost on the way.
     Missed {
         /// The node.
         node: Node,
-        /// How many.
+        /// The number of messages.
         messages: u64,
     },
-    /// The bytes of a message make no message.
+    /// The bytes of a message could not be decoded.
     Undecodable {
         /// The process that it was for.
         to: Pid,
-        /// What the codec says.
+        /// The codec's error.
         error: &'a (dyn Error + 'static),
     },
-    /// A message has no bytes. It was handed back.
+    /// A message could not be encoded. It was handed back.
     Unencodable {
         /// The process that it was for.
         to: Pid,
-        /// What the codec says.
+        /// The codec's error.
         error: &'a (dyn Error + 'static),
     },
-    /// A message came, and the scheduler has refused it. It was dropped.
+    /// A message came, and the scheduler refused it. It was dropped.
     Undelivered {
         /// The process that it was for.
         to: Pid,
-        /// Why.
+        /// The reason.
         reason: Undelivered,
     },
-    /// A closure that makes the message of a monitor has panicked with this message.
+    /// A closure panicked with this message instead of making that of a monitor.
     Panicked(&'a str),
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Incident<'_> {
 
 pub(crate) type Listener = Box<dyn Fn(&Incident<'_>) + Send + Sync>;
 
-/// Where incidents are told.
+/// The counters, and the user's callback.
 pub(crate) struct Report {
     pub(crate) counters: Counters,
     listener: Option<Listener>,
@@ -154,7 +154,7 @@ impl Report {
             Incident::Panicked(_) => self.counters.add(Count::Panicked, 1),
         }
         if let Some(listener) = &self.listener {
-            // It is the user's, and runs where anything may be going on.
+            // It is the user's, and may be called in any state.
             let _ = catch_panic(|| listener(incident));
         }
     }

@@ -1,4 +1,4 @@
-//! The transport's thread: what comes, what goes, and the time.
+//! The transport's thread: packets that come, heartbeats, and the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::peers::Peers;
 
-/// So long it may take to send what waits, and to say goodbye.
+/// The most time for sending what waits, and saying goodbye.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What NATS sends to this node.
+/// The messages of NATS for this node.
 pub(crate) struct Mail {
-    /// Packets of others.
+    /// The packets of other nodes.
     pub(crate) packets: Subscriber,
-    /// Its own word that nobody listens.
+    /// The answers of NATS itself that nobody listens.
     pub(crate) nobody: Subscriber,
 }
 
-/// Serves until it is to leave, or the connection is closed for ever.
+/// Serves until it should leave, or the connection is closed for ever.
 pub(crate) async fn serve<P: Protocol>(peers: Arc<Peers<P>>, mut mail: Mail) {
     let mut beats = interval(peers.limits.heartbeat);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -43,7 +43,7 @@ pub(crate) async fn serve<P: Protocol>(peers: Arc<Peers<P>>, mut mail: Mail) {
     leave(&peers).await;
 }
 
-/// The node that a word of NATS is about.
+/// Returns the node that an answer of NATS is about.
 fn about(nobody: &Message) -> Option<Node> {
     let is_it = nobody.status == Some(async_nats::StatusCode::NO_RESPONDERS);
     let (_, node) = nobody.subject.rsplit_once('.')?;
@@ -54,15 +54,15 @@ fn about(nobody: &Message) -> Option<Node> {
 async fn leave<P: Protocol>(peers: &Peers<P>) {
     let mut outgoing = peers.bury_all();
     if let Some(&watcher) = peers.watcher.get() {
-        // It may be what has ended.
+        // The end of the watcher may be why this ends.
         let _ = peers.scheduler.terminate(watcher);
     }
     let all = async {
         for (_, task) in &mut outgoing {
             let _ = task.await;
         }
-        // The server has it all when it answers that nobody listens. A connection that is closed
-        // before it has read what has come is reset, and what the server has not read is lost.
+        // When the server answers that nobody listens, it has everything. If a connection is closed
+        // with unread input, it is reset, and what the server has not read is lost.
         let _ = peers.client.request(peers.farewell(), "".into()).await;
     };
     if timeout(FAREWELL, all).await.is_err() {

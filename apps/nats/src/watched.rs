@@ -2,13 +2,13 @@
 
 use filch_scheduler::{Monitor, Node};
 
-/// The local monitor of a process, and all those that it is for.
+/// The local monitor of a process, and all watches that it serves.
 pub(crate) struct Watched {
     pub(crate) monitor: Monitor,
     pub(crate) by: Vec<By>,
 }
 
-/// By what a process is watched.
+/// The origin of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A monitor of this node.
@@ -18,8 +18,8 @@ pub(crate) enum By {
 }
 
 impl Watched {
-    /// Takes the watches of that node away. Whether none is left: the process is not watched any
-    /// more.
+    /// Removes the watches of that node. Returns true if none is left: the process is not watched
+    /// any more.
     pub(crate) fn forget_node(&mut self, node: Node) -> bool {
         self.forget(|by| matches!(by, By::Node(from, _) if from == node))
     }

@@ -1,4 +1,4 @@
-//! What travels: packets of frames, as bytes.
+//! The wire format: packets of frames, as bytes.
 //!
 //! A packet is one message of NATS. It has a header, and frames one after the other:
 //!
@@ -8,7 +8,7 @@
 //! frame    kind u8 | length of the rest u32 | the rest
 //! ```
 //!
-//! Numbers are little-endian. All of it comes from outside, and may be anything.
+//! Numbers are little-endian. All bytes come from outside, and may be anything.
 
 mod frame;
 mod garbage;

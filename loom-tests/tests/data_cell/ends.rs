@@ -7,8 +7,8 @@ use loom_tests::{Bound, Outcomes};
 
 use super::{beside, read};
 
-/// Two threads: one reads, the other one takes the value. The value is a loom `Arc`, so that loom
-/// reports one that is dropped twice or not at all. Failure: a race, a leak, or both refused.
+/// Two threads: one reads, the other takes the value. The value is a loom `Arc`: loom reports it if
+/// it is dropped twice or not at all. Failure: a race, a leak, or both refused.
 #[test]
 fn a_reader_beside_the_end() {
     Outcomes::of("a reader races the end", Bound::exhaustive(25), || {
@@ -27,9 +27,9 @@ fn a_reader_beside_the_end() {
     ]);
 }
 
-/// Three threads: one writes, one reads, one takes the value and changes it. What is taken is what
-/// the last writer left, and nobody looks at it any more. Failure: a race, or a value that was
-/// written by nobody.
+/// Three threads: one writes, one reads, one takes the value and changes it. The taken value is the
+/// last writer's, and nobody else looks at it any more. Failure: a race, or a value that nobody
+/// wrote.
 #[test]
 fn the_end_sees_all_before() {
     Outcomes::of(

@@ -1,5 +1,5 @@
-//! The data cell and sets of them: who is let in, and what it sees. loom reports data that two
-//! threads touch at once as a race. No thread here waits, so each model says who gets what.
+//! Models of the data cell and of sets of cells: who is let in, and what it sees. loom reports data
+//! that two threads touch at once as a race. No thread here waits: each model says who gets in.
 #![cfg(loom)]
 
 mod ends;
@@ -11,7 +11,7 @@ use filch_data_cell::{DataCell, LockError};
 use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 
-/// Does something with the cell on a thread of its own.
+/// Uses the cell on a thread of its own.
 fn beside<T: Send + Sync + 'static, R: 'static>(
     cell: &Arc<DataCell<T>>,
     does: impl FnOnce(&DataCell<T>) -> R + 'static,

@@ -9,21 +9,21 @@ use loom_tests::{Bound, Outcomes};
 
 use super::{beside, read};
 
-/// Writes 7 and panics, if it is let in; whether it was.
+/// Writes 7 and panics, if it is let in; returns whether it was.
 fn write_and_panic(cell: &DataCell<u32>) -> bool {
     catch_unwind(AssertUnwindSafe(|| {
         cell.try_write(|value| {
             *value = 7;
-            // As a panic, without its message.
+            // Like a panic, but without its message.
             resume_unwind(Box::new("half changed"));
         })
     }))
     .is_err()
 }
 
-/// Two threads: a writer panics; the other one reads. If that finds poison, it clears it and reads
-/// what the writer left. Failure: half changed data without poison, a race, or data older than the
-/// poison.
+/// Two threads: a writer panics; the other reads. If the reader finds poison, it clears it and
+/// reads what the writer left. Failure: half-changed data without poison, a race, or data older
+/// than the poison.
 #[test]
 fn poison_comes_with_the_data() {
     Outcomes::of("a panic races a reader", Bound::exhaustive(25), || {
@@ -46,8 +46,8 @@ fn poison_comes_with_the_data() {
 }
 
 /// Three threads: a writer panics, one thread clears poison, one writes. A writer that is let in
-/// behind the poison sees the data. Failure: a race of the two writers, between which stands the
-/// thread that clears.
+/// after the clearing sees the data. Failure: a race of the two writers, which only the clearing
+/// thread orders.
 #[test]
 fn poison_that_a_third_has_cleared() {
     Outcomes::of(
@@ -76,9 +76,9 @@ fn poison_that_a_third_has_cleared() {
     ]);
 }
 
-/// Three threads: a writer panics, one clears poison, and the owner takes the value, be the cell
-/// poisoned or not. Failure: a race; `Poisoned`, which an owner is never told; or the owner refused
-/// while nobody has the cell.
+/// Three threads: a writer panics, one clears poison, and the owner takes the value, whether the
+/// cell is poisoned or not. Failure: a race; `Poisoned`, which an owner never gets; or the owner
+/// refused while nobody has the cell.
 #[test]
 fn an_end_of_what_is_poisoned() {
     Outcomes::of(
@@ -103,8 +103,8 @@ fn an_end_of_what_is_poisoned() {
     ]);
 }
 
-/// Two threads: the cell is poisoned; one clears that, and the owner takes the value. Nobody holds
-/// the cell, so the owner gets it, even if the poison is cleared between its look and its exchange.
+/// Two threads: one clears the poison of a cell, and the owner takes the value. Nobody holds the
+/// cell, so the owner gets it, even if the poison is cleared between its look and its exchange.
 /// Failure: the owner refused.
 #[test]
 fn an_end_while_poison_is_cleared() {

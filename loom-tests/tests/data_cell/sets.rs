@@ -1,4 +1,4 @@
-//! Sets of cells: all or none.
+//! Sets of cells: a task gets all of them or none.
 
 use std::sync::Arc as StdArc;
 
@@ -19,13 +19,13 @@ struct Place {
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: a value is touched under its lock; that is what the models are about.
+// SAFETY: a value is touched under its lock; the models check that.
 unsafe impl Sync for Place {}
 
 /// One of the three.
 struct At(StdArc<Table>, usize);
 
-// SAFETY: the lock lies in the table, which does not move; the name keeps it.
+// SAFETY: the lock lies in the table, which does not move; `At` keeps the table.
 unsafe impl Lockable for At {
     fn lock(&self) -> &DataLock {
         &self.0.places[self.1].lock
@@ -52,7 +52,7 @@ impl Table {
         .unwrap()
     }
 
-    /// Adds one at all places that are to be written, if all are to be had, and sums the others up.
+    /// Adds one at all places to be written, and sums up the others, if it gets all of them.
     fn task(self: &StdArc<Self>, places: &[(usize, Access)]) -> Option<u32> {
         let set = self.set(places);
         let locked = set.try_lock(Mask::NONE).ok()?;
@@ -70,7 +70,7 @@ impl Table {
         Some(sum)
     }
 
-    /// All tasks, each on a thread but the first; what each found, if it got all.
+    /// Runs each task on a thread, one of them on this; returns what each that got all found.
     fn race<const N: usize>(
         self: &StdArc<Self>,
         tasks: [&'static [(usize, Access)]; N],
@@ -91,8 +91,8 @@ impl Table {
     }
 }
 
-/// Two threads. Each wants two cells to write, and names them in the other's reverse order. One of
-/// them gets both, whatever the other one does. Failure: neither does; a race; a lock that is left.
+/// Two threads. Each wants to write two cells, and names them in the other's reverse order. One of
+/// them gets both, whatever the other does. Failure: neither does; a race; a lock left locked.
 #[test]
 fn sets_in_crossing_order() {
     Outcomes::of("two sets that cross", Bound::exhaustive(10), || {
@@ -102,8 +102,8 @@ fn sets_in_crossing_order() {
     .assert_exactly([[true, true], [true, false], [false, true]]);
 }
 
-/// Two threads. One writes two cells, the other one reads both. It sees both changes, or none.
-/// Failure: a sum of one, or a race.
+/// Two threads. One writes two cells, the other reads both. It sees both changes, or none. Failure:
+/// a sum of one, or a race.
 #[test]
 fn a_set_is_seen_as_a_whole() {
     Outcomes::of(
@@ -119,7 +119,7 @@ fn a_set_is_seen_as_a_whole() {
     ]);
 }
 
-/// Two threads. Each reads what the other one writes. Failure: neither goes on, or a race.
+/// Two threads. Each reads what the other writes. Failure: neither goes on, or a race.
 #[test]
 fn each_reads_what_the_other_writes() {
     Outcomes::of(
@@ -135,9 +135,9 @@ fn each_reads_what_the_other_writes() {
     ]);
 }
 
-/// Three threads around a table, each with two of three cells: each of them is refused by its
-/// neighbour, were it not for the order. At least one gets both, and any two that are refused are
-/// refused by the third. Failure: none gets both; a race; a lock that is left.
+/// Three threads around a table, each with two of three cells: without the order, each could be
+/// refused by its neighbour. At least one gets both, and any two that are refused are refused by
+/// the third. Failure: none gets both; a race; a lock left locked.
 #[test]
 fn three_around_a_table() {
     let outcomes = Outcomes::of("three sets in a ring", Bound::exhaustive(700), || {
@@ -151,10 +151,9 @@ fn three_around_a_table() {
     outcomes.assert_exactly((1..8).map(|bits| [0, 1, 2].map(|place| bits >> place & 1 == 1)));
 }
 
-/// Two threads: a task that writes one cell and reads another one panics; the other thread's task
-/// wants both. It is refused by the poison of the first, and the second is free. By the order it
-/// is never refused at the second. Failure: half changed data without poison, a race, or poison
-/// where nobody wrote.
+/// Two threads: a task that writes one cell and reads another panics; the other thread's task wants
+/// both. By the order, it can only be refused at the first: as held or as poisoned. The second is
+/// free. Failure: half-changed data without poison, a race, or poison where nobody wrote.
 #[test]
 fn a_set_is_poisoned_where_it_wrote() {
     Outcomes::of(

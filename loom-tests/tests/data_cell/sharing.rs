@@ -7,12 +7,12 @@ use loom_tests::{Bound, Outcomes};
 
 use super::{beside, read};
 
-/// What the cell holds at the end, when nobody has it.
+/// Returns the cell's value at the end, when nobody holds the cell.
 fn at_the_end(cell: &DataCell<u32>) -> u32 {
     cell.try_end().expect("left locked")
 }
 
-/// Two threads: one writes 7, the other one reads. They come one after the other, or one of them
+/// Two threads: one writes 7, the other reads. They come one after the other, or one of them
 /// refuses the other. Failure: both are refused, or a race.
 #[test]
 fn a_writer_beside_a_reader() {
@@ -32,8 +32,8 @@ fn a_writer_beside_a_reader() {
     ]);
 }
 
-/// Two threads that add one each. Either adds to what the other one left, or is refused by it.
-/// Failure: an addition lost, both refused, or a race.
+/// Two threads that add one each. Either adds to what the other left, or is refused by it. Failure:
+/// an addition lost, both refused, or a race.
 #[test]
 fn two_writers() {
     Outcomes::of("two writers", Bound::exhaustive(10), || {
@@ -48,10 +48,9 @@ fn two_writers() {
     .assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
-/// Three threads: two readers, and one that writes. A reader is never refused by a reader, whatever
-/// the other one does meanwhile; the writer comes when both are gone, in either order. Failure: a
-/// reader refused though the writer was refused too, or a race of the writer with the reader that
-/// went first.
+/// Three threads: two readers, and one writer. A reader is never refused by a reader, whatever the
+/// other does meanwhile; the writer comes when both are gone, in either order. Failure: a reader
+/// refused though the writer was refused too, or a race of the writer with the first reader.
 #[test]
 fn readers_share() {
     Outcomes::of("two readers, one writer", Bound::exhaustive(35_000), || {

@@ -1,4 +1,4 @@
-//! Workers come and go while others send: who lists a type is told without a lock.
+//! Workers come and go while others send: the listed types are read without a lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ fn counting(runs: &Arc<AtomicUsize>) -> Worker {
     })
 }
 
-/// Two threads: one adds a worker, the other one broadcasts. A broadcast that reaches the scheduler
-/// reaches the worker: its task is behind it in the queue. Failure: reached, and not run.
+/// Two threads: one adds a worker, the other broadcasts. A broadcast that reaches the scheduler
+/// reaches the worker: its task is behind the worker in the queue. Failure: reached, and not run.
 #[test]
 fn what_reaches_a_scheduler_reaches_its_new_worker() {
     let outcomes = Outcomes::new();
@@ -45,9 +45,9 @@ fn what_reaches_a_scheduler_reaches_its_new_worker() {
     outcomes.assert_exactly([0, 1]);
 }
 
-/// Two threads: one removes a worker and drives it to its end, the other one adds another that
-/// lists the same type. From then on tasks reach that one. Failure: the end of the first takes the
-/// route of the second away.
+/// Two threads: one removes a worker and drives it to its end, the other adds another that lists
+/// the same type. From then on tasks reach that one. Failure: the end of the first removes the
+/// route of the second.
 #[test]
 fn the_end_of_a_worker_takes_no_route_from_another() {
     check("an end races an addition", Bound::exhaustive(290), || {

@@ -1,4 +1,4 @@
-//! A thread that waits for a task is told its end, however that comes.
+//! A thread that waits for a task learns of its end, in whatever way the task ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +8,9 @@ use loom_tests::{Bound, Outcomes, check};
 
 use super::{Other, Ping, drive_until, with_engine};
 
-/// Two threads: one sends a task and waits for its end, the other one drives the scheduler, whose
-/// worker changes data in it. Failure: the waiter parks for ever, a deadlock; or it goes on before
-/// the task's change is there for it, a wrong count.
+/// Two threads: one sends a task and waits for its end, the other drives the scheduler, whose
+/// worker changes data in the task. Failure: the waiter parks for ever, a deadlock; or it goes on
+/// before it can see the task's change, a wrong count.
 #[test]
 fn a_waiter_sees_what_the_task_did() {
     check("a task's end is told", Bound::exhaustive(35_000), || {
@@ -18,7 +18,7 @@ fn a_waiter_sees_what_the_task_did() {
             let runs = filch_sync::Arc::new(filch_sync::atomic::AtomicUsize::new(0));
             let counts = filch_sync::Arc::clone(&runs);
             let worker = Worker::new("counts").on(move |_: &Ping| {
-                // Relaxed: what the waiter sees, it sees by the end of the task alone.
+                // Relaxed: the end of the task alone must make this visible to the waiter.
                 counts.fetch_add(1, Ordering::Relaxed);
             });
             let handle = scheduler.handle().add(worker).expect("it fits");
@@ -34,9 +34,9 @@ fn a_waiter_sees_what_the_task_did() {
     });
 }
 
-/// Two threads: one sends a task and waits for its end; the other one removes the worker meanwhile.
-/// The task comes before, and is run or found in the queue of the one that ends; or after, and
-/// nobody lists it. Failure: a deadlock, when a task that nobody runs is not told of.
+/// Two threads: one sends a task and waits for its end; the other removes the worker meanwhile. The
+/// task comes before, and is run or found in the ending worker's queue; or after, and nobody lists
+/// it. Failure: a deadlock, as nobody reports the end of a task that is not run.
 #[test]
 fn a_waiter_is_released_by_a_worker_that_ends() {
     let outcomes = Outcomes::new();
@@ -63,7 +63,7 @@ fn a_waiter_is_released_by_a_worker_that_ends() {
     outcomes.assert_exactly([0, 1]);
 }
 
-/// Two threads: one sends a task and waits for its end; the other one terminates the scheduler, and
+/// Two threads: one sends a task and waits for its end; the other terminates the scheduler, and
 /// drops it. Failure: a deadlock, when the task lies in a queue that nobody looks at any more.
 #[test]
 fn a_waiter_is_released_by_a_scheduler_that_ends() {

@@ -1,4 +1,4 @@
-//! Models of the engine: its shipped parts, with the scheduler driven by a thread of the model.
+//! Models of the engine: its shipped code, with the scheduler driven by a thread of the model.
 #![cfg(loom)]
 
 mod coming_and_going;
@@ -14,7 +14,7 @@ use filch_sync::{Arc, thread};
 #[derive(Clone)]
 struct Ping;
 
-/// An engine with one scheduler, which this thread drives.
+/// Runs `code` with an engine and one scheduler, which this thread drives.
 fn with_engine<R>(code: impl FnOnce(Engine, &LocalScheduler) -> R) -> R {
     let engine = Engine::new();
     let drive = |scheduler: &LocalScheduler| code(engine.clone(), scheduler);
@@ -23,7 +23,7 @@ fn with_engine<R>(code: impl FnOnce(Engine, &LocalScheduler) -> R) -> R {
         .expect("the first")
 }
 
-/// Another thread, and whether it has come to its end: that publishes nothing.
+/// Another thread, and a flag that says whether it has ended, but publishes nothing.
 struct Other<T> {
     is_over: Arc<AtomicBool>,
     thread: thread::JoinHandle<T>,
@@ -50,7 +50,7 @@ impl<T: 'static> Other<T> {
     }
 }
 
-/// Rounds of the scheduler until that holds.
+/// Runs rounds of the scheduler until the condition holds.
 fn drive_until(scheduler: &LocalScheduler, holds: impl Fn() -> bool) {
     while !holds() {
         scheduler.poll();

@@ -7,9 +7,9 @@ use loom_tests::{Bound, check};
 
 use super::{Other, drive_until};
 
-/// Two threads, each with a scheduler: in one a worker owns data, and is removed; in the other one
-/// a worker uses it, and has nothing else to do. The end of the data ends it, though no task tells
-/// it. Failure: it stays for ever, and its thread goes round and round.
+/// Two threads, each with a scheduler: in one a worker owns data, and is removed; in the other a
+/// worker uses the data, and has nothing else to do. The end of the data ends it, though no task
+/// tells it. Failure: it stays for ever, and its thread spins.
 #[test]
 fn an_idle_user_ends_with_its_owner() {
     check(
@@ -21,7 +21,7 @@ fn an_idle_user_ends_with_its_owner() {
                 let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
                 let owner = owner.expect("it fits");
                 drive_until(own, || owner.stage() == Stage::Runs);
-                // Before, it would wait for another owner.
+                // Before that, it would wait for another owner.
                 let is_bound = Arc::new(AtomicBool::new(false));
                 let user = Other::spawn({
                     let (engine, tells) = (engine.clone(), Arc::clone(&is_bound));

@@ -1,4 +1,4 @@
-//! A scheduler whose workers wait for nothing but tasks sleeps until it is woken.
+//! A scheduler whose workers only wait for tasks sleeps until it is woken.
 
 use filch_engine::{Completed, Engine, Exit, LocalScheduler, Stage, Worker};
 use filch_parker::{Parker, Unparker};
@@ -6,12 +6,12 @@ use loom_tests::{Bound, check};
 
 use super::{Other, Ping, drive_until};
 
-/// An engine whose schedulers sleep at once: rounds that let others run would hide the race.
+/// Makes an engine whose schedulers sleep at once: rounds before the sleep would hide the race.
 fn sleepy() -> Engine {
     Engine::with_rounds_before_rest(0)
 }
 
-/// Two threads: one drives a scheduler until it is terminated, and sleeps in between; the other one
+/// Two threads: one drives a scheduler until it is terminated, and sleeps in between; the other
 /// adds a worker, sends it a task, waits for that, removes the worker, waits for its end, and
 /// terminates the scheduler. Each of the four may come before the scheduler looks, between its look
 /// and its sleep, or in its sleep. Failure: a deadlock, when one of them wakes nobody.

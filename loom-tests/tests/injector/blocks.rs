@@ -1,5 +1,5 @@
-//! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as
-//! new.
+//! One thread alone recycles a block, when nobody touches it any more; a recycled block is as good
+//! as new.
 
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, check};
@@ -7,9 +7,9 @@ use loom_tests::{Bound, Crossing, check};
 use crate::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
-/// abandon the last slot of a block, so that the producer is the last to be done with it and must
-/// recycle it. A failure: a block that both recycle, or that one recycles while the other uses it
-/// (a causality violation of its cells).
+/// abandon the last slot of a block: the producer is then the last user and must recycle it. A
+/// failure: both recycle a block, or one recycles it while the other uses it (a causality violation
+/// of its cells).
 #[test]
 fn a_producer_recycles_the_block_of_its_abandoned_slot() {
     check(
@@ -26,9 +26,9 @@ fn a_producer_recycles_the_block_of_its_abandoned_slot() {
 }
 
 /// Threads: a producer pushes one item; main pushes two and takes three times, over blocks of one
-/// slot, so that the block at which the producer stalls leaves the queue, and comes back as a later
-/// block of it. A failure: the stalled producer links its block to the later life of the one that
-/// it knew, which loses items; or both have one block.
+/// slot. So the block at which the producer stalls leaves the queue, and comes back as a later
+/// block. A failure: the stalled producer links its block to the later life of the one that it
+/// knew, which loses items; or both have one block.
 #[test]
 fn a_stale_producer_cannot_link_to_a_recycled_block() {
     check(
@@ -55,10 +55,10 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
 }
 
 /// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer abandons the
-/// producer's only slot and has nothing; the producer counts the slot as finished and appends a
-/// block; main moves on to it and is the last to be done with the first one. The consumer, if it
-/// still counted its nothing there, would release the block a second time. A failure: pushes
-/// afterwards get one block twice, and an item is overwritten.
+/// producer's only slot and gets nothing; the producer counts the slot as finished and appends a
+/// block; main moves on to it and is the last user of the first one. If the consumer counted the
+/// slot too, it would release the block a second time. A failure: later pushes get one block twice,
+/// and an item is overwritten.
 #[test]
 fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     check(
@@ -87,8 +87,8 @@ fn a_consumer_that_got_nothing_leaves_the_block_alone() {
 
 /// Threads: main takes, a producer pushes, on blocks of two slots. Main leaves the first block and
 /// recycles it; if it is quick, the producer's next block is this one again, and main comes to its
-/// slots a second time. A failure: a slot that still says FULL or TAKEN from its former life, so
-/// that an item is read that is not there, or is lost.
+/// slots a second time. A failure: a slot still says FULL or TAKEN from its former life, so that
+/// main reads an item that is not there, or loses one.
 #[test]
 fn a_recycled_block_starts_anew() {
     check(
@@ -116,7 +116,7 @@ fn a_recycled_block_starts_anew() {
 
 /// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the
 /// first block and to recycle it, while the producer wants a block. A failure: a head beyond the
-/// tail, an item twice, a block in two hands.
+/// tail, an item twice, a block with two owners.
 #[test]
 fn two_consumers_leave_a_block() {
     check(

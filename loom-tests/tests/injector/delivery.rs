@@ -1,4 +1,4 @@
-//! Every item arrives exactly once, in order; nothing that is there is called absent.
+//! Every item arrives exactly once, in order; an item that is there is never reported absent.
 
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
@@ -11,8 +11,8 @@ use crate::tracked::{
 };
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
-/// for the link to the second block, and with main, which may abandon what they claim. Main takes
-/// twice, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
+/// for the link to the second block, and with main, which may abandon slots that they claim. Main
+/// takes twice, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
 /// producer's order.
 #[test]
 fn two_producers_and_a_consumer_cross_a_block() {
@@ -32,8 +32,8 @@ fn two_producers_and_a_consumer_cross_a_block() {
     );
 }
 
-/// Two items are there; main and another thread take batches of `own` and `other` items at most,
-/// while a producer adds a third item. What each got, and the rest.
+/// Two items are there; main and another thread take batches of at most `own` and `other` items,
+/// while a producer adds a third. Returns what each got, and the rest.
 fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
     let queue = queue::<3>([10, 11]);
     let crossing = Crossing::new();
@@ -57,9 +57,9 @@ fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
 }
 
 /// Threads: main and another take batches, a producer adds one item to a full block and one to the
-/// next. A batch is one claim: what the two get are two disjoint runs, each in order, and the runs'
-/// union begins with the oldest. A failure: a gap inside a batch, an item in both, or an older item
-/// after a newer one.
+/// next. A batch is one claim: the two get disjoint runs, each in order, and the older run begins
+/// with the oldest item. A failure: a gap inside a batch, an item in both, or an older item after a
+/// newer one.
 #[test]
 fn batches_are_disjoint_runs() {
     let outcomes = Outcomes::new();
@@ -81,7 +81,7 @@ fn batches_are_disjoint_runs() {
 }
 
 /// One item is pushed into an empty block of two while main takes; then a second one is pushed.
-/// What main got, what a batch of two gets, and the rest.
+/// Returns what main got, what a batch of two gets, and the rest.
 fn a_take_beside_a_push(pauses: u32) -> (Option<u32>, Vec<u32>, Vec<u32>) {
     let queue = queue_with_backoff::<2>(pauses, []);
     let crossing = Crossing::new();
@@ -95,8 +95,8 @@ fn a_take_beside_a_push(pauses: u32) -> (Option<u32>, Vec<u32>, Vec<u32>) {
 
 /// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
 /// between the producer's claim and its item: then main abandons the slot, goes on and finds
-/// nothing, and the producer puts its item into the second slot. That this was reached shows in the
-/// next batch: an item pushed afterwards is not in the same block. A failure: the item is lost, or
+/// nothing, and the producer puts its item into the second slot. The next batch shows that this was
+/// reached: an item pushed afterwards is not in the same block. A failure: the item is lost, or
 /// found in a slot that main has left.
 #[test]
 fn an_abandoned_slot_is_its_producers_to_replace() {
@@ -118,9 +118,9 @@ fn an_abandoned_slot_is_its_producers_to_replace() {
 }
 
 /// Threads: main takes, a producer pushes one item, as above; but here main waits before it
-/// abandons the slot. A wait lets others run in these models, so that the item is always there
-/// afterwards: nothing is abandoned. A failure: the look before the wait is taken for a claim, or
-/// the wait never ends.
+/// abandons the slot. In these models, a wait lets others run, so that the item is always there
+/// afterwards: nothing is abandoned. A failure: the look before the wait counts as a claim, or the
+/// wait never ends.
 #[test]
 fn a_consumer_that_backs_off_looks_again() {
     let outcomes = Outcomes::new();
@@ -133,8 +133,7 @@ fn a_consumer_that_backs_off_looks_again() {
 
 /// Threads: main and another look at the same two full slots, and a producer fills the third
 /// meanwhile. Each claims what it saw full; one exchange of `head` succeeds, and the loser looks
-/// anew. A failure: an item in both batches, or a batch that goes on over a slot which was not full
-/// at the look.
+/// anew. A failure: an item in both batches, or a batch with a slot that was not full at the look.
 #[test]
 fn two_consumers_see_the_same_run() {
     let outcomes = Outcomes::new();
@@ -157,9 +156,9 @@ fn two_consumers_see_the_same_run() {
 }
 
 /// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
-/// of the first push, takes. It must not hear "empty": the push was complete before. `BLOCK`
+/// of the first push, takes. It must not get "empty", as the push was complete before. `BLOCK`
 /// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of 0,
-/// with an item there that main knows of.
+/// although main knows of an item.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
     let outcomes = Outcomes::new();
     check("empty means empty", bound, {
@@ -213,10 +212,10 @@ fn a_finished_push_is_never_missed_by_links() {
     a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 16_000));
 }
 
-/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol
-/// relies on: main announces, fences, looks; the producer pushes, fences, looks for the
-/// announcement. One must see the other. A failure: main sleeps beside an item that nobody wakes it
-/// for.
+/// Threads: main goes to sleep, a producer pushes. This is the handshake of the scheduler's idle
+/// protocol: main announces, fences, looks; the producer pushes, fences, looks for the
+/// announcement. One must see the other. A failure: main sleeps beside an item, and nobody wakes
+/// it.
 #[test]
 fn a_sleeper_and_a_producer_see_each_other() {
     let outcomes = Outcomes::new();
@@ -290,8 +289,8 @@ fn items_left_in_the_queue_are_dropped() {
 }
 
 /// Three threads: two producers behind an item that is there, and a consumer that wants three at
-/// once. The second producer may have filled its slot while the first one has not: the batch has to
-/// end before the hole. A failure: a read of a slot that is being written.
+/// once. The second producer may have filled its slot before the first: the batch must end before
+/// the hole. A failure: a read of a slot that is being written.
 #[test]
 fn a_batch_ends_before_a_hole() {
     check(
@@ -315,9 +314,9 @@ fn a_batch_ends_before_a_hole() {
     );
 }
 
-/// Three threads: one pushes an item, one takes it, and one asks how many there are. A failure: the
-/// third sees the head that the taker has moved, and the tail from before the push: one less than
-/// none, which overflows.
+/// Three threads: one pushes an item, one takes it, and one asks for the length. A failure: the
+/// third sees the head that the taker has moved, and the tail from before the push: the length
+/// would be -1, which overflows.
 #[test]
 fn a_length_is_never_negative() {
     let outcomes = Outcomes::new();
@@ -332,7 +331,7 @@ fn a_length_is_never_negative() {
                 let pusher = producer(&queue, &crossing, &[10]);
                 let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
                 crossing.pass();
-                // Abandoned places count until the head has passed them.
+                // Abandoned slots count until the head has passed them.
                 let length = queue.len();
                 assert!(length <= 3, "{length} of one item");
                 outcomes.observe(length);
@@ -346,7 +345,7 @@ fn a_length_is_never_negative() {
 }
 
 /// Three threads: one item is there, and main marks the end of the queue; one pushes a second item,
-/// one takes. A failure: main is told that the queue is past its mark, and finds the first item.
+/// one takes. A failure: main is told that the queue is past its mark, but gets the first item.
 #[test]
 fn behind_a_mark_is_nothing_that_was_there() {
     let outcomes = Outcomes::new();

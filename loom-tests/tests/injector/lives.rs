@@ -1,5 +1,5 @@
-//! Blocks between two lives: each comes back, not before its last user has left it, and not with a
-//! sequence that it has had.
+//! Blocks between two lives: each comes back, but not before its last user has left it, and not
+//! with a sequence that it has had.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -11,7 +11,7 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 use crate::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
 
 /// Threads: main has claimed a block of three and left it, and its sink panics, with one item of
-/// the batch in its slot; a producer wants a block, and fills all of its slots. Main drops the item
+/// the batch in its slot; a producer wants a block, and fills all its slots. Main drops the item
 /// before it counts the slots. A failure: the slots are counted while the item is still in its
 /// slot, so that the producer gets the block and writes where main reads (a causality violation).
 #[test]
@@ -35,8 +35,8 @@ fn a_claim_that_unwinds_is_emptied_before_it_is_counted() {
 }
 
 /// Threads: main takes, a producer pushes an item into a block of one slot, which main may abandon.
-/// Then main pushes and takes alone. A failure: the producer does not count the slot that was
-/// abandoned, so that its block never comes back, and a fourth one is needed.
+/// Then main pushes and takes alone. A failure: the producer does not count the abandoned slot, so
+/// that its block never comes back, and a fourth one is needed.
 #[test]
 fn the_block_of_an_abandoned_slot_comes_back() {
     let outcomes = Outcomes::new();
@@ -60,8 +60,8 @@ fn the_block_of_an_abandoned_slot_comes_back() {
     outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
 }
 
-/// Pushes and takes until each block that came back has been used again; then says how many there
-/// are.
+/// Pushes and takes until each block that came back has been used again; then returns the number of
+/// blocks.
 fn blocks_after_use<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> u32 {
     for item in 0..4 * BLOCK as u32 {
         queue.push(Track::new(item));
@@ -71,8 +71,8 @@ fn blocks_after_use<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> 
 }
 
 /// Threads: main takes, a producer pushes a batch of two into a block of three, and main may
-/// abandon the slots. A failure: the batch does not count a slot that was abandoned, so that its
-/// block never comes back, and one more is needed.
+/// abandon the slots. A failure: the batch does not count an abandoned slot, so that its block
+/// never comes back, and one more is needed.
 #[test]
 fn the_block_of_an_abandoned_batch_comes_back() {
     let outcomes = Outcomes::of("two blocks are enough", Bound::exhaustive(100), || {
@@ -96,8 +96,8 @@ fn the_block_of_an_abandoned_batch_comes_back() {
 }
 
 /// Threads: two producers at the end of a block. Both ask the slab for the next one, and one of
-/// them links its own. A failure: the other, which has come too late, or has seen that in time,
-/// keeps its block, and one more is needed.
+/// them links its own. A failure: the other, which was late, keeps its block, and one more is
+/// needed.
 #[test]
 fn the_block_that_came_too_late_comes_back() {
     let outcomes = Outcomes::of(
@@ -111,7 +111,7 @@ fn the_block_that_came_too_late_comes_back() {
             queue.push(Track::new(12));
             other.join().unwrap();
             assert_delivered(&[10, 11, 12, 20], &[&drain(&queue)]);
-            // The first block, and the one that came too late if there was one, follow the second.
+            // The first block, and the late one if there was one, follow the second.
             for item in 30..34 {
                 queue.push(Track::new(item));
             }
@@ -122,11 +122,11 @@ fn the_block_that_came_too_late_comes_back() {
     outcomes.assert_exactly([3]);
 }
 
-/// Threads: two producers, and main, which pushes and takes until the block is free again that came
-/// after the one at which the first producer stalls. If that producer prepared it with the sequence
-/// that it had, the second one, which stalled before its exchange there, would link its block to a
-/// block that is outside of the queue. What main does between the two stalls is in one piece, and
-/// so is the end of the second producer. A failure: that producer's item is lost.
+/// Threads: two producers, and main. The first producer stalls at a block; main pushes and takes
+/// until the block after it is free again. If the first producer prepared that block with its old
+/// sequence, the second producer, which stalled before its exchange there, would link its block to
+/// one outside of the queue. Main's work between the two stalls is in one piece, and so is the end
+/// of the second producer. A failure: that producer's item is lost.
 #[test]
 fn a_block_is_not_prepared_for_a_sequence_that_it_had() {
     check("a sequence is new", Bound::preemptions(2, 200_000), || {

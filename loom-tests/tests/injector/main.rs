@@ -1,4 +1,4 @@
-//! The injector: what becomes of the items, and what becomes of the blocks.
+//! Models of the injector: its items and its blocks.
 //!
 //! Blocks have one to three slots here, so that a handful of operations crosses and recycles
 //! them, and abandons slots.

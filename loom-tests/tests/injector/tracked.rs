@@ -1,6 +1,6 @@
-//! The queue that the injector's models are about, and what it must deliver.
+//! The queue in the injector's models, and checks of what it delivers.
 //!
-//! Items are loom's `Track`: one that is lost or left behind fails the execution as a leak.
+//! Items are loom's `Track`: a lost or forgotten one fails the execution as a leak.
 
 use filch_injector::Injector;
 use filch_sync::{Arc, thread};
@@ -9,12 +9,12 @@ use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 
-/// A queue without backoff: a consumer abandons each slot that it finds claimed and not filled.
+/// Makes a queue without backoff: a consumer abandons each slot that is claimed and not filled.
 pub(crate) fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
     queue_with_backoff(0, items)
 }
 
-/// A queue whose operations wait for at most `pauses` pauses.
+/// Makes a queue whose operations wait for at most `pauses` pauses.
 pub(crate) fn queue_with_backoff<const BLOCK: usize>(
     pauses: u32,
     items: impl IntoIterator<Item = u32>,
@@ -34,7 +34,7 @@ pub(crate) fn drain<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> 
     std::iter::from_fn(|| pop(queue)).collect()
 }
 
-/// The whole batch, the returned item first.
+/// Takes a batch, the returned item first.
 pub(crate) fn pop_batch<const BLOCK: usize>(
     queue: &Injector<Track<u32>, BLOCK>,
     more: usize,
@@ -63,7 +63,7 @@ pub(crate) fn producer<const BLOCK: usize>(
     })
 }
 
-/// Starts a thread that passes `crossing` and takes as `take` says, which may pass it again.
+/// Starts a thread that passes `crossing` and calls `take`, which may pass it again.
 pub(crate) fn consumer<const BLOCK: usize, R: 'static>(
     queue: &Queue<BLOCK>,
     crossing: &Crossing,
@@ -76,8 +76,8 @@ pub(crate) fn consumer<const BLOCK: usize, R: 'static>(
     })
 }
 
-/// Main takes `times` times beside `producers`, passing `crossing` before each; then it waits for
-/// them, and takes the rest.
+/// Takes `times` times beside `producers`, passing `crossing` before each; then waits for them, and
+/// takes the rest.
 pub(crate) fn take_beside<const BLOCK: usize>(
     queue: &Injector<Track<u32>, BLOCK>,
     crossing: &Crossing,
@@ -96,8 +96,8 @@ pub(crate) fn take_beside<const BLOCK: usize>(
     got
 }
 
-/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by
-/// one consumer are in order. `got` is a list per consumer.
+/// Checks that each item of `sent` is in `got` exactly once, and that items of one producer (same
+/// tens) that one consumer got are in order. `got` is a list per consumer.
 pub(crate) fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
     let mut all: Vec<u32> = got.concat();
     all.sort_unstable();

@@ -1,4 +1,4 @@
-//! One lock.
+//! Mistakes in one lock.
 
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
@@ -6,7 +6,7 @@ use loom_tests::{Bound, check, refute};
 
 use super::toy::{Bug, FREE, POISONED, Toy};
 
-/// Two threads with one lock: what each of them answers.
+/// Runs two threads with one lock, and returns their answers.
 fn two<A: 'static, B>(
     bug: Option<Bug>,
     first: fn(&Toy) -> A,
@@ -30,7 +30,7 @@ fn a_reader_beside_two_writes(bug: Option<Bug>) {
     assert_eq!(toy.word.load(Ordering::Relaxed), FREE, "never free again");
 }
 
-/// The control: the same model, of the lock without a mistake.
+/// The control: the same model, with the lock without a mistake.
 #[test]
 fn a_reader_beside_two_writes_without_a_bug() {
     check(
@@ -62,8 +62,8 @@ fn a_reader_that_leaves_unseen() {
     );
 }
 
-/// The reader has added itself beside the first write, and has yet to take itself back: nobody
-/// holds the lock, and the second write is refused.
+/// The reader has added itself beside the first write, and has not yet taken itself back: nobody
+/// holds the lock, but the second write is refused.
 #[test]
 fn a_reader_that_adds_itself_first() {
     refute(
@@ -74,7 +74,7 @@ fn a_reader_that_adds_itself_first() {
     );
 }
 
-/// The writer's store erases the reader that has yet to take itself back; the word counts below
+/// The writer's store erases the reader that has not yet taken itself back; the word counts below
 /// zero.
 #[test]
 fn a_reader_that_a_store_erases() {
@@ -185,8 +185,8 @@ fn two_clear_without_a_bug() {
     );
 }
 
-/// One clears and locks between the other one's look, which may be old, and its store, which takes
-/// the lock away.
+/// One clears and locks between the other's look, which may be old, and its store, which takes the
+/// lock away.
 #[test]
 fn cleared_by_store() {
     refute(

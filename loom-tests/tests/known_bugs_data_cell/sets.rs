@@ -1,22 +1,22 @@
-//! Two locks that two sets want.
+//! Mistakes in a set of two locks.
 
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
 use super::toy::Toy;
 
-/// How a broken set takes its two locks.
+/// The order in which a set takes its two locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// As they lie: the real set.
+    /// In memory order: the real set.
     Sorted,
-    /// As they were named.
+    /// In the order in which they were named.
     AsNamed,
-    /// As they lie, and what was locked stays so if the next is refused.
+    /// In memory order, but keeping the first lock if the second is refused.
     KeptIfRefused,
 }
 
-/// Locks both, or says that they were not to be had.
+/// Locks both, or returns false if it could not.
 fn try_lock_both(toys: &[Toy; 2], named: [usize; 2], order: Order) -> bool {
     let mut places = named;
     if order != Order::AsNamed {
@@ -71,7 +71,7 @@ fn two_sets_without_a_bug() {
     });
 }
 
-/// Each has one lock and is refused the other one. Both give back, and may meet again.
+/// Each has one lock and is refused the other. Both give back, and may meet again.
 #[test]
 fn two_sets_as_named() {
     refute(

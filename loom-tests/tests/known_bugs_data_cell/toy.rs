@@ -7,7 +7,7 @@ pub(crate) const FREE: u32 = 0;
 const WRITER: u32 = 1 << 29;
 pub(crate) const POISONED: u32 = 1 << 30;
 
-/// Where the broken lock differs from the real one.
+/// The mistake of the broken lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bug {
     /// A writer unlocks by a Relaxed store.
@@ -31,7 +31,7 @@ pub(crate) enum Bug {
 pub(crate) struct Toy {
     bug: Option<Bug>,
     pub(crate) word: AtomicU32,
-    /// Only with [`Bug::PoisonBesideTheWord`].
+    /// Used only with [`Bug::PoisonBesideTheWord`].
     poison: AtomicBool,
     value: UnsafeCell<u32>,
 }
@@ -53,7 +53,7 @@ impl Toy {
         self.bug == Some(bug)
     }
 
-    /// The word is exchanged, or what it was instead.
+    /// Exchanges the word, or returns its other value.
     fn exchange(&self, from: u32, to: u32) -> Result<u32, u32> {
         self.word
             .compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed)
@@ -138,7 +138,7 @@ impl Toy {
         self.value.with_mut(|value| unsafe { *value = to });
     }
 
-    /// What a reader sees, if it is let in.
+    /// Returns the value, if it is let in.
     pub(crate) fn read(&self) -> Option<u32> {
         self.try_lock_to_read().then(|| {
             let value = self.get();
@@ -147,7 +147,7 @@ impl Toy {
         })
     }
 
-    /// Writes, if it is let in; whether it was.
+    /// Writes, if it is let in; returns whether it was.
     pub(crate) fn write(&self, to: u32) -> bool {
         let is_in = self.try_lock_to_write();
         if is_in {

@@ -1,4 +1,4 @@
-//! Turns and lives: each sees what the one before left behind.
+//! Turns and lives: each sees what the one before it left.
 
 use filch_process_state::{Ending, ProcessState, Reason, State, Wake};
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,8 +8,8 @@ use loom_tests::{Bound, Crossing, Outcomes};
 use crate::toy::{End, Toy, spawn};
 
 /// Three threads. One worker runs the process and yields, idles or blocks; a waker may enqueue it;
-/// a second worker takes the entry. What the first turn wrote into the process must be ordered
-/// before the second: loom reports a race on `seen` if not.
+/// a second worker takes the entry. The first turn's writes into the process must be ordered before
+/// the second turn: loom reports a race on `seen` if not.
 #[test]
 fn a_turn_happens_before_the_next_on_another_worker() {
     for end in [End::Yield, End::Idle, End::Block] {
@@ -52,11 +52,11 @@ fn a_wake_up_races_the_end() {
     .assert_exactly([Wake::Noted, Wake::Dispose]);
 }
 
-/// Three threads. The worker ends the life; two wakers come, or one and a push that came to
-/// nothing; that one does not keep the process from ending, so the worker vacates the place, too.
-/// The last of the three sees what the others have left: a waker that finds another one disposing
-/// leaves its event to that one. Failure: an event that nobody sees; loom reports a race
-/// on `seen`, as two empty the queue at the same time.
+/// Three threads. The worker ends the life; two wakers come, or one and a failed push, which does
+/// not keep the process from ending; so the worker vacates the place, too. The last of the three
+/// sees what the others have left: a waker that finds another one disposing leaves its event to
+/// that one. Failure: an event that nobody sees; loom reports a race on `seen`, as two empty the
+/// queue at once.
 #[test]
 fn the_last_of_two_wakers_and_the_end_sees_all() {
     for retracts in [false, true] {
@@ -94,11 +94,10 @@ fn the_last_of_two_wakers_and_the_end_sees_all() {
     }
 }
 
-/// Three threads. The last user vacates the place of a process that is over; a waker comes, and a
-/// push that came to nothing. The thread that has the queue last learns that the place is vacated,
-/// and could give it away. Failure: nobody learns it; loom reports a race on `seen`, as two have
-/// the queue, or on `place`, as it is given away while its last user is there; an event that nobody
-/// sees.
+/// Three threads. The last user vacates the place of an ended process; a waker comes, and a failed
+/// push. The thread that has the queue last learns that the place is vacated, and could give it
+/// away. Failure: nobody learns it; loom reports a race on `seen`, as two have the queue, or on
+/// `place`, as it is given away before its last user has left; an event that nobody sees.
 #[test]
 fn a_place_is_vacated_beside_late_wakers() {
     Outcomes::of("vacate races two", Bound::preemptions(3, 1_000), || {
@@ -118,7 +117,7 @@ fn a_place_is_vacated_beside_late_wakers() {
         toy.touch_place();
         let own = toy.state.vacate().unwrap();
         if own {
-            // Without an edge between: as the table, which looks whether the queue is empty.
+            // No edge between them: the table also looks whether the queue is empty.
             toy.drain();
         }
         let told = own && toy.dispose();
@@ -140,7 +139,7 @@ fn a_place_is_vacated_beside_late_wakers() {
     ]);
 }
 
-/// Two threads. One ends a life; the other sees Complete, by `submit` that succeeds or by a
+/// Two threads. One ends a life; the other sees Complete, by a `submit` that succeeds or by a
 /// snapshot. What the life left must be visible, and writable. Failure: loom reports a race on
 /// `seen`.
 #[test]
@@ -176,8 +175,8 @@ fn a_life_happens_before_the_sight_of_its_end() {
     }
 }
 
-/// Two threads. A slot is written and submitted by one, started by the other, which sees Ready in
-/// the word. Failure: loom reports a race on `seen`.
+/// Two threads. One writes and submits a slot; the other starts it, as it sees Ready in the word.
+/// Failure: loom reports a race on `seen`.
 #[test]
 fn a_submission_happens_before_the_first_turn() {
     Outcomes::of("submit races start", Bound::exhaustive(6), || {
@@ -195,9 +194,9 @@ fn a_submission_happens_before_the_first_turn() {
     .assert_exactly([false, true]);
 }
 
-/// Two threads. A late waker of the old life meets the submission of a new one: refused, or a flag
-/// that costs a turn without events at worst; never a second entry (`enqueue` asserts it), never a
-/// life that does not start.
+/// Two threads. A late waker of the old life meets the submission of a new one: it is refused, or
+/// at worst sets a flag that costs a turn without events. Failure: a second entry (`enqueue`
+/// asserts it), or a life that does not start.
 #[test]
 fn a_late_wake_up_meets_a_new_life() {
     Outcomes::of(
@@ -217,11 +216,11 @@ fn a_late_wake_up_meets_a_new_life() {
     .assert_exactly([Wake::Refused, Wake::Noted]);
 }
 
-/// Three threads. A submitter writes a word of the slot that a run queue reads before a turn (as
-/// the thread that the process is bound to), submits, has the first turn, and lets go. A late waker
-/// of the life before makes the process Ready, and hands the entry to a worker, which reads the
-/// word before it starts the process. The worker must see the word of this life: only the waker
-/// orders its read. Failure: it sees the word of the life before.
+/// Three threads. A submitter writes a word of the slot that a run queue reads before a turn (the
+/// thread that the process is bound to), submits, runs the first turn, and lets go. A late waker of
+/// the life before makes the process Ready, and hands the entry to a worker, which reads the word
+/// before it starts the process. The worker must see the word of this life: only the waker orders
+/// its read. Failure: it sees the word of the life before.
 #[test]
 fn a_late_waker_that_enqueues_hands_on_what_the_submitter_wrote() {
     Outcomes::of("a late waker enqueues", Bound::exhaustive(1_400), || {

@@ -1,14 +1,13 @@
 //! The toy scheduler.
 //!
-//! Everything in it is relaxed, its run queue too: what a worker sees, it sees through the word
-//! alone.
+//! Everything in it is relaxed, even its run queue: a worker sees only what the word makes visible.
 
 use filch_process_state::{Disposal, Ending, LetGo, ProcessState, Reason, State, Wake};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 
-/// How a turn of the toy ends.
+/// The end of a turn.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     Idle,
@@ -24,20 +23,20 @@ pub(crate) struct Toy {
     pub(crate) entries: AtomicUsize,
     /// 1 once the event was pushed.
     events: [AtomicUsize; 2],
-    /// The process itself: which events its turns have seen. loom fails the model if two workers
+    /// The process itself: the events that its turns have seen. loom fails the model if two workers
     /// touch it unordered.
     pub(crate) seen: UnsafeCell<[bool; 2]>,
-    /// What the last user of the place, and then the one that gives it away, do to it.
+    /// Changed by the last user of the place, and then by the thread that gives the place away.
     place: UnsafeCell<u32>,
 }
 
-// SAFETY: `seen` is touched only between `start` and the edge that lets go: what the models check.
+// SAFETY: `seen` is touched only between `start` and the edge that lets go: the models check that.
 unsafe impl Sync for Toy {}
 // SAFETY: plain data.
 unsafe impl Send for Toy {}
 
 impl Toy {
-    /// Complete, and nowhere queued.
+    /// Makes a Complete process, which is not queued.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             state: ProcessState::new_complete(),
@@ -48,14 +47,14 @@ impl Toy {
         })
     }
 
-    /// Submitted, and queued.
+    /// Makes a submitted process, which is queued.
     pub(crate) fn submitted() -> Arc<Self> {
         let toy = Self::new();
         toy.submit();
         toy
     }
 
-    /// Submitted, and let go of once.
+    /// Makes a process that had one turn, and was let go.
     pub(crate) fn waiting(end: End) -> Arc<Self> {
         let toy = Self::submitted();
         assert!(toy.turn(end));
@@ -76,8 +75,8 @@ impl Toy {
         self.events[event].store(1, Ordering::Relaxed);
     }
 
-    /// Pushes event number `event`, then wakes. If the life is over, disposes of what is there,
-    /// when told to.
+    /// Pushes event number `event`, then wakes. If told to dispose, as the life is over, disposes
+    /// of the events.
     pub(crate) fn send(&self, event: usize, reason: Reason) -> Wake {
         self.push(event);
         let wake = self.state.wake(reason);
@@ -85,7 +84,7 @@ impl Toy {
         wake
     }
 
-    /// Leaves event number `event` as a push does that came to nothing.
+    /// Leaves event number `event`, as a failed push does.
     pub(crate) fn retract(&self, event: usize) -> Wake {
         self.push(event);
         let wake = self.state.retract();
@@ -104,7 +103,7 @@ impl Toy {
         }
     }
 
-    /// As a thread that was told to. Whether it was told that the place is vacated.
+    /// Disposes, as a thread that was told to. Returns whether the place turned out to be vacated.
     pub(crate) fn dispose(&self) -> bool {
         let mut vacated = false;
         while let Disposal::Drain { vacated: now } = self.state.dispose().expect("it was told to") {
@@ -132,7 +131,7 @@ impl Toy {
         });
     }
 
-    /// Runs one turn if the process is queued; whether it was.
+    /// Runs one turn if the process is queued; returns whether it was.
     pub(crate) fn turn(&self, end: End) -> bool {
         if !self.take_entry() {
             return false;
@@ -157,13 +156,13 @@ impl Toy {
         true
     }
 
-    /// As the last user of the place, or as the thread that was told that it is vacated.
+    /// Changes the place, as its last user does, or as the thread that was told that it is vacated.
     pub(crate) fn touch_place(&self) {
-        // SAFETY: what the models check: the one comes before the other.
+        // SAFETY: the models check that the one comes before the other.
         self.place.with_mut(|place| unsafe { *place += 1 });
     }
 
-    /// Looks at the process while it is idle; whether it was.
+    /// Looks at the process if it is idle; returns whether it was.
     pub(crate) fn look(&self) -> bool {
         if self.state.seize().is_err() {
             return false;
@@ -176,7 +175,7 @@ impl Toy {
         true
     }
 
-    /// What the turns saw, after all threads were joined and the queue ran dry.
+    /// Returns what the turns saw, once all threads are joined and the queue is empty.
     pub(crate) fn settle(&self, end: End) -> [bool; 2] {
         while self.turn(end) {}
         assert_ne!(self.state.state(), State::Ready, "Ready, and not queued");

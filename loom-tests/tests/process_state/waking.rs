@@ -6,9 +6,9 @@ use loom_tests::{Bound, Outcomes};
 
 use crate::toy::{End, Toy, spawn};
 
-/// A waker against the worker that runs the process and lets go of it. `Enqueue` is answered to one
-/// of them, or to nobody if the turn that was queued already saw the event. A lost wake-up shows as
-/// an event that no turn saw.
+/// A waker against the worker that runs the process and lets go of it. One of them gets `Enqueue`,
+/// or nobody does if the queued turn already saw the event. A lost wake-up shows as an event that
+/// no turn saw.
 fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
     Outcomes::of(claim, Bound::exhaustive(at_least), move || {
         let toy = Toy::submitted();
@@ -42,7 +42,7 @@ fn a_completion_races_idle() {
     );
 }
 
-/// Two threads. The end is asked for while the process goes idle.
+/// Two threads. A cancel comes while the process goes idle.
 #[test]
 fn a_cancel_races_idle() {
     wake_races_a_turn("a cancel races idle", 800, Reason::Cancel, End::Idle);
@@ -59,7 +59,7 @@ fn a_completion_races_block() {
     );
 }
 
-/// Two threads. The end is asked for while the process blocks.
+/// Two threads. A cancel comes while the process blocks.
 #[test]
 fn a_cancel_races_block() {
     wake_races_a_turn("a cancel races block", 800, Reason::Cancel, End::Block);
@@ -86,12 +86,12 @@ fn a_message_does_not_wake_a_blocked_process() {
     .assert_exactly([false, true]);
 }
 
-/// Three threads. A blocked process; one waker brings a message, one the completion, a worker looks
-/// for work. The message's sender must never be told to enqueue; the message must be seen by the
-/// turn of the completion or a later one.
+/// Three threads. A process is blocked; one waker brings a message, one the completion, a worker
+/// looks for work. The message's sender must never be told to enqueue; the message must be seen by
+/// the completion's turn or a later one.
 ///
-/// The one case in which it is not: the message's wake-up comes after the turn began, which did not
-/// see it, and the process blocks again. Then the flag must have stayed.
+/// There is one exception: the message's wake-up comes after the turn began, which did not see it,
+/// and the process blocks again. Then the flag must have stayed.
 #[test]
 fn a_message_beside_the_completion_is_seen_or_stays_pending() {
     Outcomes::of(
@@ -118,8 +118,8 @@ fn a_message_beside_the_completion_is_seen_or_stays_pending() {
     ]);
 }
 
-/// Three threads. An idle process, two wakers, a worker that looks for work twice. However they
-/// interleave, there is one entry at a time (`enqueue` asserts it), and both events are seen.
+/// Three threads. An idle process, two wakers, a worker that looks for work twice. In every
+/// interleaving there is one entry at a time (`enqueue` asserts it), and both events are seen.
 #[test]
 fn two_wakers_and_a_worker() {
     Outcomes::of("two wakers and a worker", Bound::exhaustive(80_000), || {
@@ -140,7 +140,7 @@ fn two_wakers_and_a_worker() {
     ]);
 }
 
-/// Two threads, nobody runs the process: of two wakers exactly one is told to enqueue. Failure:
+/// Two threads, and nobody runs the process: exactly one of two wakers is told to enqueue. Failure:
 /// both, or neither.
 #[test]
 fn one_of_two_wakers_enqueues() {
@@ -156,8 +156,8 @@ fn one_of_two_wakers_enqueues() {
 }
 
 /// Two threads. The process is Ready with its message flag set; a second message comes just as a
-/// worker starts it. The waker's edge changes nothing in the word, and is still what orders its
-/// push. Failure: the second event unseen.
+/// worker starts it. The waker's edge changes nothing in the word, but still orders its push.
+/// Failure: the second event unseen.
 #[test]
 fn a_wake_up_that_changes_nothing_still_counts() {
     Outcomes::of(
@@ -177,9 +177,9 @@ fn a_wake_up_that_changes_nothing_still_counts() {
     .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
 
-/// Three threads. One looks at a process that waits; a waker comes; a worker takes the entry, if
-/// there is one. A failure: the event is lost, since the look has consumed its flag; or loom
-/// reports a race on the process between the look and a turn.
+/// Three threads. One looks at a waiting process; a waker comes; a worker takes the entry, if there
+/// is one. A failure: the event is lost, as the look has consumed its flag; or loom reports a race
+/// on the process between the look and a turn.
 #[test]
 fn a_look_loses_no_wake_up() {
     Outcomes::of("a look races a message", Bound::exhaustive(5_900), || {
@@ -193,7 +193,7 @@ fn a_look_loses_no_wake_up() {
         (wake, looked, turn)
     })
     .assert_exactly([
-        // It comes before the look, which finds the process Ready, or after it; or after a turn.
+        // Before the look, which finds the process Ready; or after it, or after a turn.
         (Wake::Enqueue, false, false),
         (Wake::Enqueue, true, false),
         (Wake::Enqueue, false, true),

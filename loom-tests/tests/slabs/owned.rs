@@ -1,4 +1,4 @@
-//! Slots whose values only their owner may touch.
+//! Values that only the owner of their slot may touch.
 
 use filch_slab::Slab;
 use filch_sync::cell::UnsafeCell;
@@ -14,7 +14,7 @@ pub(crate) fn owned(_index: u32) -> Owned {
     Owned(UnsafeCell::new(0))
 }
 
-/// Adds one to the value at `index`, and gives it as it was.
+/// Adds one to the value at `index`, and returns it as it was.
 pub(crate) fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
     slab.get(index).unwrap().0.with_mut(|value| {
         // SAFETY: the caller owns `index`, or the slab; `release` is the edge from the owner

@@ -1,4 +1,4 @@
-//! What the book is made of besides its pages: the links of included files, and the examples of the
+//! Parts of the book that are not pages: the links of included files, and the examples of the
 //! project's README, as documentation tests.
 
 pub mod links;

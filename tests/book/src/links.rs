@@ -1,9 +1,9 @@
-//! What the links of an included file become in the book.
+//! Rewrites the links of an included file for the book.
 //!
 //! READMEs and essays are written for rustdoc, which resolves `[Worker::pop]` by the crate's names
-//! and refuses what it does not find; all files are written for a reader of the repository. The
-//! book includes the same files. Here a link to an item becomes one to the crate's documentation,
-//! or to the page of an essay, and a link to a file becomes one to its page, or to the repository.
+//! and refuses unknown names; all files are written for a reader of the repository. The book
+//! includes the same files. Here a link to an item becomes one to the crate's documentation, or to
+//! the page of an essay, and a link to a file becomes one to its page, or to the repository.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -13,10 +13,10 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag};
 /// The book's folder in the repository.
 const BOOK: &str = "docs";
 
-/// The folders of crates: in the repository, and of their pages in the book.
+/// The folders of crates, in the repository and in the book.
 const CRATES: [&str; 2] = ["crates", "apps"];
 
-/// Where files are read that are no pages.
+/// The address of files that are not pages.
 const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main";
 
 /// The paths of all pages, relative to the book's folder.
@@ -25,7 +25,7 @@ pub type Pages = BTreeSet<PathBuf>;
 /// The page that includes a file of the repository's root.
 const CONTRIBUTING: &str = "contributing.md";
 
-/// The text of `page` with its links as the book needs them.
+/// Returns the text of `page`, with its links rewritten for the book.
 pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
     let mut rewritten = String::with_capacity(text.len());
     let mut end = 0;
@@ -58,7 +58,7 @@ pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
     rewritten
 }
 
-/// The folder and the name of the crate whose file `page` includes: `crates/NAME/….md`.
+/// Returns the folder and name of the crate whose file `page` includes: `crates/NAME/….md`.
 fn package(page: &Path) -> Option<(&'static str, String)> {
     CRATES.into_iter().find_map(|folder| {
         let name = page.strip_prefix(folder).ok()?.parent()?.to_str()?;
@@ -66,7 +66,7 @@ fn package(page: &Path) -> Option<(&'static str, String)> {
     })
 }
 
-/// What stands between the first pair of brackets of a link's source.
+/// Returns the text between the first pair of brackets of a link's source.
 fn label(source: &str) -> &str {
     let end = source
         .rfind("](")
@@ -76,7 +76,7 @@ fn label(source: &str) -> &str {
     &source[1..end]
 }
 
-/// Where a link to `link` leads in the book; `None` if it may stay.
+/// Returns the target of a link in the book; `None` if it may stay.
 fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     if link.starts_with('#') || link.contains("//") {
         return None;
@@ -93,7 +93,7 @@ fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     let item = item
         .trim_start_matches("crate::")
         .trim_start_matches("self::");
-    // A module that holds an essay, or one of the facade's crates.
+    // The item is a module that holds an essay, or one of the facade's crates.
     for essay in [
         Path::new(folder).join(&package).join(format!("{item}.md")),
         Path::new(folder)
@@ -122,8 +122,8 @@ fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     ))
 }
 
-/// A link to a file: to its page, or to the repository. `None` for a page that does not exist,
-/// which is to be found.
+/// Turns a link to a file into one to its page, or to the repository. `None` for a page that does
+/// not exist: somebody should notice that.
 fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
     let mut file = PathBuf::new();
@@ -138,7 +138,7 @@ fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     if let Ok(target) = file.strip_prefix(BOOK) {
         return (pages.contains(target)).then(|| relative(target, page) + anchor);
     }
-    // A crate's folder, its README, an essay or another page that is named after its file.
+    // It may be a crate's folder, its README, an essay, or another page named after its file.
     let name = file.file_name()?.to_string_lossy().to_lowercase();
     let candidates = [
         file.join("README.md"),
@@ -156,7 +156,7 @@ fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     )
 }
 
-/// The folder of the file that `page` shows: its own, or that of the file which it includes.
+/// Returns the folder of the file that `page` shows: its own, or that of the included file.
 fn origin(page: &Path) -> PathBuf {
     if page == Path::new(CONTRIBUTING) {
         return PathBuf::new();
@@ -167,7 +167,7 @@ fn origin(page: &Path) -> PathBuf {
     }
 }
 
-/// The way from `page` to `target`. A folder's `README.md` is its `index.html`.
+/// Returns the path from `page` to `target`. A folder's `README.md` is its `index.html`.
 fn relative(target: &Path, page: &Path) -> String {
     let up = page
         .parent()

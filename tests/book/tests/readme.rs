@@ -1,8 +1,8 @@
-//! The project's README: its Rust examples compile and run (see `Readme` in `src/lib.rs`), and the
-//! model that it shows is the one that loom explores.
+//! The project's README: its Rust examples compile and run (see `Readme` in `src/lib.rs`), and its
+//! model is the one that loom explores.
 
-/// The lines between the first line that starts with `from` and the next one that equals `until`,
-/// both included.
+/// Returns the lines from the first one that starts with `from` to the next one that equals
+/// `until`, both included.
 fn excerpt<'a>(text: &'a str, from: &str, until: &str) -> Vec<&'a str> {
     let mut lines = text
         .lines()

@@ -1,8 +1,8 @@
-//! Misuse of the primitives that must not compile, and for the reason given.
+//! Misuse of the primitives that must not compile, for the announced reason.
 //!
-//! A case is a file in `cases/CRATE/`. It is compiled twice. As it stands it must compile: so the
-//! case is about the misuse and not about a typing error beside it. With `--cfg misuse` it must
-//! fail, with exactly the errors that it announces, each on the line that it announces it for:
+//! A case is a file in `cases/CRATE/`. It is compiled twice. As it stands it must compile, which
+//! shows that no typing error beside the misuse is at work. With `--cfg misuse` it must fail, with
+//! exactly the errors that it announces, each on the announcing line:
 //!
 //! ```text
 //! #[cfg(misuse)]
@@ -10,12 +10,12 @@
 //! ```
 //!
 //! The first word is the error's code, or the name of a denied lint; the rest must occur in its
-//! message. A line may announce several. `//~!` announces an error that the compiler shows
-//! elsewhere, in the crate that is misused.
+//! message. A line may announce several. `//~!` announces an error that the compiler reports
+//! elsewhere, in the misused crate.
 //!
-//! Why not doc tests marked `compile_fail`: the stable rustdoc does not look at the error. Why not
-//! `trybuild`: it compares whole texts, which change with the components installed, and it has no
-//! twin that compiles. Code is generated, and not only checked, so that a constant that fails is
+//! Doc tests marked `compile_fail` will not do, as the stable rustdoc does not look at the error.
+//! Nor will `trybuild`: it compares whole texts, which change with the installed components, and it
+//! has no twin that compiles. Code is generated, not only checked, so that failing constants are
 //! seen.
 
 use std::env;
@@ -34,7 +34,7 @@ struct Failure {
     message: String,
 }
 
-/// Compiles the cases in `cases/CRATE`. The objects of those that compile are left in `scratch`.
+/// Compiles the cases in `cases/CRATE`. The objects of successful ones are left in `scratch`.
 ///
 /// # Panics
 ///
@@ -60,7 +60,7 @@ pub fn check(name: &str, scratch: &str) {
     assert!(!cases.is_empty(), "there are no cases");
 }
 
-/// What is wrong with a case.
+/// Lists the complaints about a case.
 fn complaints(case: &Path, arguments: &[OsString]) -> Vec<String> {
     let text = fs::read_to_string(case).expect("a case can be read");
     let expected: Vec<_> = text.lines().zip(1..).flat_map(announced).collect();
@@ -87,13 +87,13 @@ fn complaints(case: &Path, arguments: &[OsString]) -> Vec<String> {
 }
 
 impl Failure {
-    /// Whether `other` is what this announces.
+    /// Returns true if this announces `other`.
     fn covers(&self, other: &Self) -> bool {
         self.line == other.line && self.code == other.code && other.message.contains(&self.message)
     }
 }
 
-/// The failures that a line announces.
+/// Returns the failures that a line announces.
 fn announced((line, number): (&str, u64)) -> impl Iterator<Item = Failure> {
     line.split("//~").skip(1).map(move |announcement| {
         let elsewhere = announcement.strip_prefix('!');
@@ -107,7 +107,7 @@ fn announced((line, number): (&str, u64)) -> impl Iterator<Item = Failure> {
     })
 }
 
-/// The errors of the compiler.
+/// Compiles a case; returns the errors of the compiler.
 fn compile(case: &Path, arguments: &[OsString], misuse: bool) -> Vec<Failure> {
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
@@ -150,8 +150,8 @@ fn failure(message: &Value, case: &Path) -> Option<Failure> {
     })
 }
 
-/// The compiler's arguments for this package's dependencies: cargo builds them, if it has not, and
-/// says where they are.
+/// Returns the compiler's arguments for this package's dependencies: cargo builds them if
+/// necessary, and names their files.
 fn libraries() -> Vec<OsString> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -179,7 +179,7 @@ fn libraries() -> Vec<OsString> {
     arguments
 }
 
-/// Name and file of the library that a message of cargo's announces.
+/// Returns the name and file of the library that a message of cargo announces.
 fn library(artifact: &Value) -> Option<(&str, PathBuf)> {
     let files = artifact["filenames"].as_array()?;
     let file = files

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the panic of a [`Bomb`] carries: its number.
+/// The panic of a [`Bomb`], with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explosion(pub u32);
 
@@ -18,7 +18,7 @@ pub struct Bomb {
 type Dropped = Arc<Mutex<Vec<u32>>>;
 
 impl Bomb {
-    /// Its number.
+    /// Returns its number.
     pub fn number(&self) -> u32 {
         *self.number
     }
@@ -30,7 +30,7 @@ impl Drop for Bomb {
         dropped.push(*self.number);
         drop(dropped);
         if self.is_live {
-            // Without the hook, which prints, and keeps memory.
+            // A panic without the hook, which prints and keeps memory.
             resume_unwind(Box::new(Explosion(*self.number)));
         }
     }
@@ -44,7 +44,7 @@ pub struct Squad {
 }
 
 impl Squad {
-    /// Of its bombs, those with these numbers are live.
+    /// Makes a squad; bombs with these numbers are live.
     pub fn new(live: impl IntoIterator<Item = u32>) -> Self {
         Self {
             live: live.into_iter().collect(),
@@ -53,7 +53,7 @@ impl Squad {
         }
     }
 
-    /// The bomb with that number.
+    /// Makes the bomb with that number.
     pub fn bomb(&self, number: u32) -> Bomb {
         Bomb {
             number: Box::new(number),
@@ -62,18 +62,18 @@ impl Squad {
         }
     }
 
-    /// The bombs with these numbers.
+    /// Makes the bombs with these numbers.
     pub fn bombs(&self, numbers: impl IntoIterator<Item = u32>) -> impl Iterator<Item = Bomb> {
         numbers.into_iter().map(|number| self.bomb(number))
     }
 
-    /// The numbers of those that were dropped, in the order of the drops.
+    /// Returns the numbers of dropped bombs, in the order of the drops.
     pub fn dropped(&self) -> Vec<u32> {
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         dropped.clone()
     }
 
-    /// Asserts that exactly the bombs `0..count` were dropped, each once, in whatever order.
+    /// Asserts that exactly the bombs `0..count` were dropped, each once, in any order.
     ///
     /// # Panics
     /// If not.
@@ -89,7 +89,7 @@ impl Squad {
     }
 }
 
-/// The bomb whose panic came out of `code`, if one did. Another panic goes on.
+/// Returns the bomb whose panic came out of `code`, if one did. Another panic goes on.
 pub fn explosion_of(code: impl FnOnce()) -> Option<u32> {
     let payload = catch_unwind(AssertUnwindSafe(code)).err()?;
     match payload.downcast::<Explosion>() {

@@ -1,4 +1,4 @@
-//! An allocator that counts, and refuses when it is asked to.
+//! An allocator that counts, and refuses on request.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,21 +37,21 @@ unsafe impl GlobalAlloc for Ledger {
     }
 }
 
-/// The bytes that the calling thread has allocated, less those that it has given back.
+/// Returns the bytes that the calling thread has allocated and not given back.
 pub fn held() -> isize {
     HELD.get()
 }
 
-/// What `code` returns, and the largest piece that the calling thread has asked for meanwhile.
+/// Runs `code`; also returns the largest piece that the thread asked for meanwhile.
 pub fn largest<R>(code: impl FnOnce() -> R) -> (R, usize) {
     LARGEST.set(0);
     let result = code();
     (result, LARGEST.get())
 }
 
-/// Runs `code` with an allocator that has nothing of `limit` bytes or more for the calling thread.
+/// Runs `code` while the allocator refuses the calling thread `limit` bytes or more.
 pub fn refusing<R>(limit: usize, code: impl FnOnce() -> R) -> R {
-    /// Ends it also when `code` panics.
+    /// Ends the refusals, even if `code` panics.
     struct Restore(usize);
 
     impl Drop for Restore {

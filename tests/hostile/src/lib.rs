@@ -1,9 +1,9 @@
-//! What users' types and a short memory may do to filch.
+//! Hostile surroundings for filch: users' types that panic, and little memory.
 //!
-//! A [`Bomb`] is a value whose destructor may panic; a [`Squad`] makes bombs and knows which of
-//! them were dropped. The allocator of every program that uses this package is [`Ledger`]: it
-//! counts what the calling thread has not given back, and refuses what that thread asks it to.
-//! docs/correctness.md has the table of what each crate promises, and which test shows it.
+//! A [`Bomb`] is a value whose destructor may panic; a [`Squad`] makes bombs and records which were
+//! dropped. [`Ledger`] is the allocator of every program that uses this package: it counts the
+//! memory that a thread holds, and refuses memory on that thread's request. docs/correctness.md has
+//! the table of each crate's promises, and of the tests for them.
 
 mod bomb;
 mod ledger;

@@ -1,4 +1,4 @@
-//! A thread without much of a stack.
+//! A thread with a small stack.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! The build scheduler beside ids, contents, results and wakers that panic or call back.
+//! The build scheduler with ids, contents, results and wakers that panic or call back.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -12,7 +12,7 @@ use filch_build_scheduler::{Config, Job, JobError, PickError, Scheduler, WorkerI
 use filch_timers::{FakeClock, Timers};
 use hostile_tests::{Bomb, Squad, explosion_of};
 
-/// What an id does when it panics.
+/// The operation of an id that panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trap {
     Eq,
@@ -77,10 +77,10 @@ where
     Scheduler::new(Config::default(), &timers)
 }
 
-/// A call, and whether its answer was that the scheduler was stopped.
+/// A call; returns true if its answer was that the scheduler had stopped.
 type Call = fn(&Farm<Rigged, u32, ()>, WorkerId) -> bool;
 
-/// The worker has artifact 1, and runs job 2, which depends on that.
+/// The calls. The worker has artifact 1, and runs job 2, which depends on that.
 const CALLS: [(&str, Call); 10] = [
     ("schedule", |farm, _| {
         let job = Job::with_dependencies(Rigged(5), [Rigged(1), Rigged(6)], 0);
@@ -112,14 +112,14 @@ const CALLS: [(&str, Call); 10] = [
         farm.locate_artifact(Rigged(1)).wait().is_err()
     }),
     ("remove worker", |farm, worker| {
-        // What is returned is dropped by the caller, whose panic it would be.
+        // The caller drops the result, so a panic of that would be the caller's.
         let removed = farm.remove_worker(worker).wait();
         removed.map(std::mem::forget).is_err()
     }),
 ];
 
-/// Whichever call meets a panic of an id, no caller sees it: the scheduler stops, and all that
-/// waits is told.
+/// In whichever call an id panics, no caller sees it: the scheduler stops, and everyone who waits
+/// is told.
 #[test]
 fn an_id_that_panics_stops_the_scheduler() {
     let mut stopped = Vec::new();
@@ -138,7 +138,7 @@ fn an_id_that_panics_stops_the_scheduler() {
             let went_off = ARMED.take().is_none();
             let is_stopped = farm.counts().wait().is_err();
             if trap == Trap::Drop {
-                // Some are dropped where it does no harm.
+                // Some are dropped where a panic does no harm.
                 assert!(went_off || !is_stopped, "{name}, {trap:?}");
             } else {
                 assert_eq!(
@@ -149,7 +149,7 @@ fn an_id_that_panics_stops_the_scheduler() {
             }
             if is_stopped {
                 assert_eq!(waits.wait(), Err(JobError::Stopped), "{name}, {trap:?}");
-                // It may have been over before.
+                // It may have ended before.
                 let result = runs.wait();
                 assert!(
                     matches!(result, Ok(_) | Err(JobError::Stopped)),
@@ -164,11 +164,11 @@ fn an_id_that_panics_stops_the_scheduler() {
             }
         }
     }
-    // All but those whose code a call does not come to.
+    // All but those whose code a call does not reach.
     assert_eq!(stopped.len(), 27, "{stopped:?}");
 }
 
-/// Whether another job of the same id is pending, its content decides, which panics.
+/// A content that panics when it is compared with that of another job with the same id.
 #[derive(Debug)]
 struct Incomparable;
 
@@ -187,7 +187,7 @@ fn a_content_that_panics_when_it_is_compared_stops_the_scheduler() {
     }
 }
 
-/// A content, of which all are equal.
+/// A content that is equal to all others.
 struct Content(#[expect(dead_code, reason = "it is there to be dropped")] Bomb);
 
 impl PartialEq for Content {
@@ -196,7 +196,7 @@ impl PartialEq for Content {
     }
 }
 
-/// A destructor that panics leaves the planner in order: nobody notices, and all are dropped.
+/// A panicking destructor leaves the planner in order: nobody notices, and all are dropped.
 #[test]
 fn contents_and_results_whose_destructors_panic_harm_nobody() {
     let squad = Squad::new(0..4);
@@ -205,12 +205,12 @@ fn contents_and_results_whose_destructors_panic_harm_nobody() {
     assert_eq!(farm.add_artifact(worker, 1).wait(), Ok(()));
     assert_eq!(farm.add_artifact(worker, 2).wait(), Ok(()));
     let bombs = explosion_of(|| {
-        // The first content is dropped with its job, the second when it joins that.
+        // The first content is dropped with its job, the second one when it joins that job.
         for number in [0, 1] {
             drop(farm.schedule_job(Job::new(1, Content(squad.bomb(number)))));
         }
         assert_eq!(farm.pick_job(worker).wait().unwrap().id, 1);
-        // Nobody awaits these results, one of a job, and one of none.
+        // Nobody awaits these results: one is of a job, and one of none.
         let completed = [2, 3].map(|number| {
             let completed = farm.on_job_complete(worker, 1, squad.bomb(number));
             completed.wait()
@@ -222,12 +222,12 @@ fn contents_and_results_whose_destructors_panic_harm_nobody() {
     squad.assert_dropped(4);
 }
 
-/// Stops the scheduler when it is woken.
+/// A waker that stops the scheduler.
 struct Stops(Farm<u32, (), u32>);
 
 impl Wake for Stops {
     fn wake(self: Arc<Self>) {
-        // Not at once: a call is being applied, and this one comes after it.
+        // Not at once: another call is being applied, and this one comes after it.
         assert!(!self.0.stop().is_ready());
     }
 }

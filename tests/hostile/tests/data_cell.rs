@@ -1,4 +1,4 @@
-//! The data cell beside destructors that panic.
+//! The data cell with panicking destructors.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn a_value_that_was_taken_does_not_panic_in_its_cell() {
     squad.assert_dropped(1);
 }
 
-/// A set that is the last to have its cells drops them all.
+/// A set that holds the last references to its cells drops them all.
 #[test]
 fn a_set_drops_the_rest() {
     let squad = Squad::new([0]);

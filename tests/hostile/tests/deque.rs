@@ -1,4 +1,4 @@
-//! The deque beside destructors that panic, and with items that are large.
+//! The deque with panicking destructors and large items.
 
 use filch_deque::{NoMemory, Steal, Worker};
 use filch_sync::asymmetric;
@@ -46,7 +46,7 @@ fn a_ring_that_cannot_grow_stays_as_it_is() {
     let before = held();
     let worker = Worker::with_capacity(64);
     worker.push_batch(0..60_u8);
-    // The last is enough for the slots, and not for the ring itself.
+    // The last limit leaves enough for the slots, but not for the ring itself.
     for refused in [1, 128, 200] {
         assert_eq!(refusing(refused, || worker.try_reserve(4)), Err(NoMemory));
         assert_eq!(refusing(refused, || worker.try_reserve(3)), Ok(()));
@@ -75,7 +75,7 @@ fn a_thief_whose_deque_cannot_grow_takes_what_it_has_room_for() {
         (stolen, own.len(), victim.len()),
         (Steal::Success(0), 3, 96)
     );
-    // Without any room it takes the oldest alone.
+    // Without any memory, it takes only the oldest item.
     let stolen = refusing(1, || stealer.steal_half_into(&own, usize::MAX));
     assert_eq!(
         (stolen, own.len(), victim.len()),

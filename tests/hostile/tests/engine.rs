@@ -1,4 +1,4 @@
-//! The engine beside destructors that panic.
+//! The engine with panicking destructors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use filch_engine::{Completed, Engine, Exit, Worker};
 use hostile_tests::{Bomb, Squad};
 
-/// A task with a bomb, of which each copy has its own.
+/// A task with a bomb; each copy has its own.
 struct Armed(Arc<Squad>, Bomb);
 
 impl Armed {
@@ -24,14 +24,14 @@ impl Clone for Armed {
 #[derive(Clone)]
 struct Ping;
 
-/// The numbers of those that were dropped: each copy has its task's.
+/// Returns the numbers of dropped bombs: each copy has its task's number.
 fn dropped(squad: &Squad) -> Vec<u32> {
     let mut numbers = squad.dropped();
     numbers.sort_unstable();
     numbers
 }
 
-/// Wherever a task ends, in a function, in an inbox, in a queue or with its sender.
+/// A task may end in a function, in an inbox, in a queue or with its sender.
 #[test]
 fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
     let squad = Arc::new(Squad::new(0..10));
@@ -55,7 +55,7 @@ fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
     assert_eq!(engine.complete(Armed::new(&squad, 1)), done);
     assert_eq!(dropped(&squad), [0, 1, 1]);
     workers[0].send(Armed::new(&squad, 2)).unwrap();
-    // Both are alive, and go as they should.
+    // Both workers are alive, and end as they should.
     assert_eq!(engine.complete(Armed::new(&squad, 3)), done);
     assert_eq!(dropped(&squad), [0, 1, 1, 2, 3, 3]);
     for worker in &workers {
@@ -69,7 +69,7 @@ fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
     assert_eq!(runs.load(Ordering::Relaxed), 5);
 }
 
-/// What a worker owns, what it alone has, and what its functions have captured.
+/// Data that a worker owns, that it alone has, and that its functions have captured.
 #[test]
 fn data_that_panics_when_it_is_dropped_harms_nobody() {
     struct Own(#[expect(dead_code, reason = "dropped")] Bomb);
@@ -98,7 +98,7 @@ fn data_that_panics_when_it_is_dropped_harms_nobody() {
     squad.assert_dropped(3);
 }
 
-/// A copy that cannot be made is one that is dropped.
+/// A copy that cannot be made counts as dropped.
 #[test]
 fn a_clone_that_panics_costs_one_copy() {
     struct Uncopied;

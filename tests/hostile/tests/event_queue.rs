@@ -1,4 +1,4 @@
-//! The event queue with events that are large. (`destructors.rs` of the crate has the others.)
+//! The event queue with large events. (`destructors.rs` of the crate has the other tests.)
 
 use filch_event_queue::EventQueue;
 use hostile_tests::on_a_small_stack;

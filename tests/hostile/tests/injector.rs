@@ -1,4 +1,4 @@
-//! The injector beside destructors that panic, and with items that are large.
+//! The injector with panicking destructors and large items.
 
 use filch_injector::{AllocateError, Injector};
 use hostile_tests::{Squad, explosion_of, held, on_a_small_stack, refusing};
@@ -35,7 +35,7 @@ fn a_destructor_that_panics_keeps_no_other_from_running() {
 fn a_reserved_block_needs_no_memory() {
     let queue = Injector::<u32, 4>::with_blocks();
     let mut items = 0;
-    // As many as there is memory for, block by block.
+    // Pushes as many as there is memory for, block by block.
     let refused = refusing(1 << 10, || {
         loop {
             if let Err(error) = queue.reserve_block() {

@@ -21,7 +21,7 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// Waits for a message, and is done with its input.
+/// Waits for a message, and is then done with its input.
 struct Waiting(Option<u32>);
 
 impl Process<Numbers> for Waiting {
@@ -49,7 +49,7 @@ impl Process<Numbers> for Waiting {
     }
 }
 
-/// A full page of the table is larger than this, and all else that so few processes need smaller.
+/// Less than a full page of the table, and more than anything else that so few processes need.
 const REFUSED: usize = 32 << 10;
 
 #[test]
@@ -70,14 +70,14 @@ fn a_submission_is_refused_and_handed_back() {
     assert_eq!(refused.input as usize, waiting.len());
     assert_eq!(scheduler.live(), waiting.len(), "it was counted");
 
-    // So is a future.
+    // A future is refused, too.
     let future = refusing(REFUSED, || scheduler.spawn(std::future::ready(7)));
     let Err(SpawnError::NotAdmitted(NotAdmitted::NoMemory, future)) = future else {
         panic!("there is no place for it either");
     };
 
-    // One that ends makes room for one, and the scheduler is what it was. (Its worker gives its
-    // place back a moment after the join knows; if it does not, this hangs.)
+    // The end of one makes room for one, and the scheduler is as before. (Its worker gives the
+    // place back a moment after the join returns; if it does not, this hangs.)
     let first = waiting.swap_remove(0);
     scheduler.send(first.pid(), ()).unwrap();
     assert_eq!(first.join().unwrap(), 0);
@@ -105,7 +105,7 @@ fn a_submission_is_refused_and_handed_back() {
     }
 }
 
-/// Has one step, which does what it is made of, and ends with its input.
+/// Has one step, which runs its closure, and ends with its input.
 struct OneStep<F> {
     act: Option<F>,
     input: u32,
@@ -149,18 +149,18 @@ where
     }
 }
 
-/// Ends at once, with its input.
+/// Makes a process that ends at once, with its input.
 fn brief() -> impl Process<Numbers> {
     OneStep::that(|_| ())
 }
 
 const MANY: usize = 4_000;
 
-/// A scheduler whose table has room for [`MANY`].
+/// Starts a scheduler whose table has room for [`MANY`].
 fn roomy() -> Scheduler<Numbers> {
     let scheduler = Scheduler::<Numbers>::builder().workers(1).build().unwrap();
     let submit = |number: u32| {
-        // Else the global queue keeps blocks for as many as have waited there at once.
+        // Otherwise the global queue keeps blocks for the most that waited there at once.
         if number.is_multiple_of(100) {
             scheduler.wait_for_standstill().unwrap();
         }
@@ -174,8 +174,8 @@ fn roomy() -> Scheduler<Numbers> {
     scheduler
 }
 
-/// Submits, with an allocator that has nothing of `limit` bytes, until one is refused; the number
-/// of that one.
+/// Submits, while the allocator refuses `limit` bytes or more, until a submission is refused;
+/// returns the number of that one.
 fn until_refused(
     limit: usize,
     submit: impl Fn(u32) -> Result<ProcessHandle<Numbers>, SubmitError<Numbers>>,
@@ -207,7 +207,7 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
     for idle in [false, true] {
         let scheduler = roomy();
         let (go_on, told) = mpsc::channel();
-        // Keeps the worker.
+        // Keeps the worker busy.
         let blocking = OneStep::that(move |_| told.recv().unwrap());
         let blocking = scheduler.submit(blocking, "", 0).unwrap();
         // Less than a block.
@@ -223,7 +223,7 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
         go_on.send(()).unwrap();
         blocking.join().unwrap();
         all_run(submitted);
-        // What has run has made room.
+        // The processes that have run have made room.
         let again = refusing(1 << 10, || scheduler.submit(brief(), "", 7));
         assert_eq!(again.unwrap().join().unwrap(), 7);
     }

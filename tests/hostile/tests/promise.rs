@@ -1,4 +1,4 @@
-//! The promise beside destructors that panic.
+//! The promise with panicking destructors.
 
 use filch_promise::promise;
 use hostile_tests::{Squad, explosion_of, held};

@@ -1,4 +1,4 @@
-//! The slab beside destructors that panic, without memory, and with values that no stack holds.
+//! The slab with panicking destructors, without memory, and with values too large for a stack.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -18,7 +18,7 @@ fn a_destructor_that_panics_keeps_no_other_from_running() {
             slab.allocate().unwrap();
         }
         assert_eq!(explosion_of(|| drop(slab)), Some(5000));
-        // What was never allocated of the last page was constructed, too.
+        // The slots of the last page that were never allocated were constructed, too.
         squad.assert_dropped(2048 * 5 - 1);
         assert_eq!(held(), before, "memory is left behind");
     });
@@ -51,7 +51,7 @@ fn it_never_asks_for_more_than_a_page() {
     let ((), largest) = largest(|| {
         for slot in 1..=slots {
             slab.allocate().unwrap();
-            // After every allocation: what is held beyond the slots is a page at most, and 16 bytes
+            // After every allocation: apart from the slots, at most a page is held, and 16 bytes
             // for each page that there is or will be.
             let pages = (held() - before) as usize;
             let bound = 176 * slot + (64 << 10) + 2 * 16 * (slot / 256);
@@ -78,7 +78,7 @@ fn without_memory_it_says_so_and_goes_on_afterwards() {
         let error = refusing(refused, || slab.allocate());
         assert_eq!(error, Err(AllocateError::NoMemory));
         assert!(held() <= before + 64, "memory is left behind");
-        // What comes back can be had.
+        // A released slot can be allocated.
         slab.release(5);
         assert_eq!(refusing(1, || slab.allocate()), Ok(5));
     }

@@ -1,4 +1,4 @@
-//! The timers beside destructors that panic.
+//! The timers with panicking destructors.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn what_is_cancelled_or_left_is_dropped_and_its_panics_end_there() {
     assert_eq!(explosion_of(|| assert!(timers.cancel(keys[0]))), None);
     assert_eq!(squad.dropped(), [0]);
     assert_eq!(explosion_of(|| timers.shutdown()), None);
-    // One that comes too late.
+    // A timer that is set too late.
     let late = squad.bomb(8);
     timers.call_after(NEVER, move || drop(late));
     drop(timers);

@@ -1,7 +1,7 @@
-//! What recording costs: `cargo run --release -p linearizability --example cost`.
+//! The cost of recording: `cargo run --release -p linearizability --example cost`.
 //!
-//! Two threads record calls that do nothing, with a clock each and with one clock for both; and the
-//! store buffering litmus test shows which of the two leaves the object's races alone.
+//! Two threads record calls that do nothing, with a clock each and with one clock for both. A
+//! store-buffering test then shows which of the two leaves the object's races alone.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -25,8 +25,7 @@ fn nanoseconds_per_call(clocks: Clocks) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
 }
 
-/// How often each of two threads wrote its own word and then read the other's as if nobody had
-/// written it.
+/// Counts how often each of two threads wrote its own word and then did not see the other's write.
 fn store_buffering(clocks: Clocks) -> usize {
     let words: Vec<_> = (0..2 * ROUNDS).map(|_| AtomicU32::new(0)).collect();
     let turns = [AtomicU32::new(0), AtomicU32::new(0)];

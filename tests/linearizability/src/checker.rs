@@ -13,16 +13,16 @@ use crate::specification::Specification;
 #[derive(Debug)]
 pub struct Counterexample {
     history: String,
-    /// The operations of the longest order that the specification allows.
+    /// The operations in the longest order that the specification allows.
     order: Vec<String>,
-    /// Where that order leads.
+    /// The state after that order.
     state: String,
-    /// What would have to come next, and cannot.
+    /// The operations that would have to come next, and cannot.
     stuck: Vec<String>,
 }
 
-/// Whether each operation of `history` can be given a moment between its call and its return, so
-/// that `initial` allows them in that order.
+/// Checks that each operation of `history` can be given a moment between its call and its return,
+/// so that `initial` allows them in that order.
 ///
 /// # Errors
 ///
@@ -52,30 +52,30 @@ pub fn check<S: Specification>(
     }))
 }
 
-/// Where a thread's next operation is.
+/// The place of a thread's next operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Place {
-    /// Calls that are over.
+    /// The number of finished calls.
     calls: u32,
-    /// Steps of the next call that are over.
+    /// The number of finished steps of the next call.
     steps: u32,
 }
 
-/// How far each thread is. A thread's operations are in order, so this says which operations have
-/// been ordered.
+/// The place that each thread has reached. A thread's operations are in order, so this says which
+/// operations have been ordered.
 type Frontier = [Place; MAX_THREADS];
 
 struct Search<'h, S: Specification> {
     history: &'h History<S::Operation>,
-    /// Situations that were entered: what follows does not depend on how they came about.
+    /// The situations that were entered: what can follow does not depend on how they came about.
     tried: HashSet<(Frontier, S)>,
     order: Vec<&'h S::Operation>,
-    /// The longest order so far, and where it led.
+    /// The longest order so far, and the place and state after it.
     best: Option<(Vec<&'h S::Operation>, Frontier, S)>,
 }
 
 impl<'h, S: Specification> Search<'h, S> {
-    /// Whether the rest of the operations can follow, in some order.
+    /// Returns true if the rest of the operations can follow, in some order.
     fn completes(&mut self, frontier: Frontier, state: &S) -> bool {
         if !self.tried.insert((frontier, state.clone())) {
             return false;
@@ -103,9 +103,9 @@ impl<'h, S: Specification> Search<'h, S> {
         is_done
     }
 
-    /// The threads that may go on, and what each would do. An operation that takes effect next must
-    /// have been called before any other one returned, so all calls that it has seen return are
-    /// over.
+    /// Returns the threads that may go on, with the next operation of each. An operation that takes
+    /// effect next must have been called before any other one returned, so all calls that it has
+    /// seen return are finished.
     fn next(
         &self,
         frontier: &Frontier,
@@ -121,7 +121,7 @@ impl<'h, S: Specification> Search<'h, S> {
         })
     }
 
-    /// `frontier`, with one more step of `thread`.
+    /// Returns `frontier` with one more step of `thread`.
     fn past(&self, mut frontier: Frontier, thread: usize) -> Frontier {
         let place = &mut frontier[thread];
         let call = &self.history.threads[thread][place.calls as usize];
@@ -151,27 +151,27 @@ impl fmt::Display for Counterexample {
 
 impl std::error::Error for Counterexample {}
 
-/// How many histories were checked, and what they have.
+/// The histories that were checked, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// How many histories were recorded.
+    /// The number of histories.
     pub histories: usize,
-    /// How many calls they had.
+    /// The number of their calls.
     pub calls: usize,
-    /// How many pairs of calls overlapped.
+    /// The number of pairs of calls that overlapped.
     pub overlaps: usize,
 }
 
 impl Rounds {
-    /// Records `rounds` histories by each of the [`Clocks`], checks each, and prints how many there
-    /// were. If no two calls overlapped in any of them, because the machine had no time to run
-    /// several threads at once, it goes on until some have.
+    /// Records `rounds` histories by each of the [`Clocks`], checks each, and prints the numbers.
+    /// If no two calls overlapped, because the machine could not run several threads at once, it
+    /// goes on until some have.
     ///
     /// # Panics
     ///
     /// At the first history that is not linearizable. Also if no calls overlap in a hundred times
-    /// as many histories, though there is more than one processor: then the test is no better than
-    /// one on a single thread.
+    /// as many histories, with more than one processor: the test then shows no more than one on a
+    /// single thread.
     pub fn check<S: Specification>(
         rounds: usize,
         initial: &S,

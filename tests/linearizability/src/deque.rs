@@ -9,25 +9,25 @@ use crate::specification::Specification;
 /// A work-stealing deque: the owner's end is a stack, the thieves' end gives the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Deque<T> {
-    /// Oldest first.
+    /// The items, oldest first.
     items: VecDeque<T>,
 }
 
-/// What can be done to a [`Deque`], each with its answer.
+/// The operations of a [`Deque`], each with its answer.
 ///
 /// A thief that lost a race has no answer, so there is no operation for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DequeOperation<T> {
-    /// By the owner.
+    /// A push of the owner.
     Push(T),
-    /// By the owner: the youngest, or nothing if there was none.
+    /// A pop of the owner: the youngest item, or nothing if there was none.
     Pop(Option<T>),
-    /// By a thief: the oldest, or nothing if there was none.
+    /// A thief's steal: the oldest item, or nothing if there was none.
     Steal(Option<T>),
-    /// By a thief: the oldest items at one moment, `limit` and half of all (rounded up) at most;
-    /// none if there was none.
+    /// A thief's steal of the oldest items at one moment, at most `limit` and half of all (rounded
+    /// up); empty if there was none.
     StealHalf {
-        /// What was asked for.
+        /// The limit.
         limit: usize,
         /// The answer, oldest first.
         items: Vec<T>,
@@ -35,7 +35,7 @@ pub enum DequeOperation<T> {
 }
 
 impl<T> Deque<T> {
-    /// Empty.
+    /// Makes an empty deque.
     pub fn new() -> Self {
         Self {
             items: VecDeque::new(),

@@ -10,42 +10,42 @@ use crate::specification::Specification;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo<T> {
     items: VecDeque<T>,
-    /// Accepted, and on their way.
+    /// Items that were accepted, but are not in the queue yet.
     admitted: Vec<T>,
     closed: bool,
 }
 
-/// What can be done to a [`Fifo`], each with its answer.
+/// The operations of a [`Fifo`], each with its answer.
 ///
 /// Pushes to a queue that can be closed have one moment ([`Push`](Self::Push)) or two
-/// ([`Admit`](Self::Admit), then [`Enter`](Self::Enter)). With one, everything that was accepted is
-/// there when the close has returned. With two, an accepted item may come in after the close, and
-/// even after somebody has found the closed queue empty; but still before its own push returns.
+/// ([`Admit`](Self::Admit), then [`Enter`](Self::Enter)). With one, all accepted items are there
+/// when the close has returned. With two, an accepted item may come in after the close, and even
+/// after somebody has found the closed queue empty, but before its own push returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FifoOperation<T> {
-    /// It was accepted, and is in the queue.
+    /// The item was accepted, and is in the queue.
     Push(T),
-    /// It was accepted: the queue was open.
+    /// The item was accepted: the queue was open.
     Admit(T),
-    /// What was accepted is in the queue.
+    /// An accepted item is in the queue.
     Enter(T),
     /// A push was refused: the queue was closed.
     Refused(T),
     /// The oldest items, at most `max`, at one moment. None, if the queue was empty.
     Take {
-        /// What was asked for.
+        /// The limit.
         max: usize,
         /// The answer, oldest first.
         items: Vec<T>,
     },
     /// All items, at one moment.
     Drain(Vec<T>),
-    /// Pushes are refused from now on.
+    /// From now on, pushes are refused.
     Close,
 }
 
 impl<T> FifoOperation<T> {
-    /// A take of one item at most.
+    /// Makes a take of at most one item.
     pub fn pop(answer: Option<T>) -> Self {
         Self::Take {
             max: 1,
@@ -55,7 +55,7 @@ impl<T> FifoOperation<T> {
 }
 
 impl<T> Fifo<T> {
-    /// Empty and open.
+    /// Makes an empty, open queue.
     pub fn new() -> Self {
         Self {
             items: VecDeque::new(),

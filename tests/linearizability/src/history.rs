@@ -6,15 +6,15 @@ use std::ops::RangeInclusive;
 use crate::call::{Call, MAX_THREADS};
 use crate::timeline;
 
-/// What some threads did to one object: the calls of each, in its order.
+/// The calls of some threads on one object, those of each thread in order.
 #[derive(Clone, Debug)]
 pub struct History<O> {
     pub(crate) threads: Vec<Vec<Call<O>>>,
 }
 
 impl<O> History<O> {
-    /// The history with these calls: which thread, from when to when, and what. Those of one thread
-    /// are given in its order. For tests of specifications and of the checker.
+    /// Makes a history of these calls: their thread, interval and operation. Those of one thread
+    /// are given in order. For tests of specifications and of the checker.
     ///
     /// # Panics
     ///
@@ -39,7 +39,7 @@ impl<O> History<O> {
         Self { threads }
     }
 
-    /// Puts other steps in the place of a thread's call.
+    /// Replaces the steps of a thread's call.
     ///
     /// # Panics
     ///
@@ -48,7 +48,7 @@ impl<O> History<O> {
         self.threads[thread][call].steps = steps.into_iter().collect();
     }
 
-    /// What a thread did, in its order.
+    /// Returns the steps of a thread, in order.
     ///
     /// # Panics
     ///
@@ -57,17 +57,17 @@ impl<O> History<O> {
         self.threads[thread].iter().flat_map(|call| &call.steps)
     }
 
-    /// How many calls there are.
+    /// Returns the number of calls.
     pub fn len(&self) -> usize {
         self.threads.iter().map(Vec::len).sum()
     }
 
-    /// Whether there is no call.
+    /// Returns true if there is no call.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many pairs of calls overlap: neither is known to have returned before the other began.
+    /// Counts the pairs of calls that overlap: neither is known to have returned before the other.
     pub fn overlaps(&self) -> usize {
         let mut overlaps = 0;
         for (one, calls) in self.threads.iter().enumerate() {

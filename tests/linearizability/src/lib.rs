@@ -33,13 +33,13 @@
 //! check(&Fifo::new(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
 //! ```
 //!
-//! What "before" means here: one operation comes before another if the call of the second
-//! *acquired* the return of the first, through the recording's clocks. That is the edge that
-//! filch's crates promise to act on, so a queue that fails here has broken a promise. An operation
-//! that merely ended earlier by the clock on the wall counts as concurrent.
+//! One operation comes *before* another if the call of the second acquired the return of the first,
+//! through the recording's clocks. filch's crates promise to act on that edge, so a queue that
+//! fails here has broken a promise. An operation that merely ended earlier by the wall clock counts
+//! as concurrent.
 //!
-//! A recorded history that passes says nothing about the ones that were not recorded. The models
-//! are for those; this is for the shipped code, on the machine it runs on.
+//! A recorded history that passes says nothing about others, which the models explore. This test is
+//! about the shipped code, on the machine that it runs on.
 
 mod call;
 mod checker;

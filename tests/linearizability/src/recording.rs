@@ -1,4 +1,4 @@
-//! What threads did to one object, and which calls each of them could know of.
+//! Recording of the calls of threads on one object, with the calls that each could know of.
 
 use std::fmt;
 use std::hint;
@@ -10,21 +10,21 @@ use crate::history::History;
 
 type Work<'a, O> = Box<dyn FnOnce(&mut Log<'_, O>) + Send + 'a>;
 
-/// How a recording learns which calls came before which.
+/// The way in which a recording learns which calls came before which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clocks {
     /// Each thread counts the calls that it has finished, in its own word: a Release store after
     /// each call. When a call begins, it reads the words of all others, by Acquire loads. So the
-    /// recording knows which returns a call could know of, which is all that linearizability asks;
-    /// and it adds no read-modify-write, no fence, and no line that two threads write. What the
-    /// object does in the shadow of a store buffer, it also does while it is recorded.
+    /// recording knows which returns a call could know of, and linearizability asks for no more. It
+    /// adds no read-modify-write, no fence, and no line that two threads write, so it does not hide
+    /// what the object does behind a store buffer.
     Each,
     /// All threads also pass through one counter, by a read-modify-write, at each call and each
     /// return: the usual, coarser way.
     ///
-    /// Any two calls that do not overlap in time are then ordered. It finds answers that are out of
-    /// date by a little (which no happens-before edge forbids, unless there is such a counter), and
-    /// hides what a store buffer does.
+    /// This orders any two calls that do not overlap in time. It finds slightly outdated answers
+    /// (which no happens-before edge forbids, unless there is such a counter), and hides the
+    /// effects of store buffers.
     One,
 }
 
@@ -33,14 +33,14 @@ impl Clocks {
     pub const BOTH: [Self; 2] = [Self::Each, Self::One];
 }
 
-/// Threads that are going to use one object at the same time.
+/// Threads that will use one object at the same time.
 pub struct Recording<'a, O> {
     threads: Vec<Work<'a, O>>,
     closing: Option<Work<'a, O>>,
     clocks: Clocks,
 }
 
-/// What one thread has recorded.
+/// The calls that one thread has recorded.
 #[derive(Debug)]
 pub struct Log<'a, O> {
     thread: usize,
@@ -51,19 +51,19 @@ pub struct Log<'a, O> {
 #[derive(Debug, Default)]
 struct Words {
     finished: [Padded; MAX_THREADS],
-    /// How many threads there are.
+    /// The number of threads.
     used: usize,
-    /// Passed through at each call and each return, if there is one.
+    /// Changed at each call and each return, if there is one.
     common: Option<Padded>,
 }
 
-/// Alone on its cache line, and on the one that is fetched with it.
+/// A word alone on its cache line, and on the one that is fetched with it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Padded(AtomicU32);
 
 impl<'a, O: Send> Recording<'a, O> {
-    /// No thread yet.
+    /// Starts without a thread.
     pub fn new(clocks: Clocks) -> Self {
         Self {
             threads: Vec::new(),
@@ -72,20 +72,20 @@ impl<'a, O: Send> Recording<'a, O> {
         }
     }
 
-    /// Adds a thread that does this.
+    /// Adds a thread that does this work.
     pub fn thread(&mut self, work: impl FnOnce(&mut Log<'_, O>) + Send + 'a) -> &mut Self {
         self.threads.push(Box::new(work));
         self
     }
 
-    /// Adds work for after all threads have ended: to empty the object, say, so that a lost item is
-    /// missed.
+    /// Adds work for when all threads have ended: to empty the object, say, so that a lost item is
+    /// noticed.
     pub fn closing(&mut self, work: impl FnOnce(&mut Log<'_, O>) + Send + 'a) -> &mut Self {
         self.closing = Some(Box::new(work));
         self
     }
 
-    /// Runs all threads, from one starting gate on, and returns what they recorded.
+    /// Runs all threads, from a common start, and returns what they recorded.
     ///
     /// # Panics
     ///
@@ -125,7 +125,7 @@ impl<'a, O: Send> Recording<'a, O> {
     }
 }
 
-/// Waits until no thread is missing. Spins: a thread that sleeps here comes late to the race.
+/// Waits until no thread is missing. Spins, as a thread that slept here would be late for the race.
 fn pass_gate(missing: &AtomicUsize) {
     missing.fetch_sub(1, Ordering::AcqRel);
     let mut rounds = 0_u32;
@@ -151,10 +151,10 @@ impl<'a, O> Log<'a, O> {
         }
     }
 
-    /// Records what `call` does and answers, which must be done when it returns.
+    /// Records `call`, which must have finished its work when it returns.
     ///
-    /// It returns the operation that was done; several, if each takes effect at a different moment,
-    /// in this order; or none (`None`, say) if there was no answer and no effect.
+    /// `call` returns its operation; several, in order, if they take effect at different moments;
+    /// or none (`None`, say) if there was no answer and no effect.
     pub fn call<S: IntoIterator<Item = O>>(&mut self, call: impl FnOnce() -> S) {
         let seen = self.words.begin();
         let steps = call();

@@ -2,11 +2,11 @@
 
 use crate::call::{Call, MAX_THREADS};
 
-/// When each call of each thread began and returned, in moments counted from 0.
+/// Returns when each call of each thread began and returned, in moments counted from 0.
 ///
-/// A recording knows only which calls came before which. Mostly that is an order of intervals, and
+/// A recording only knows which calls came before which. Mostly that is an order of intervals, and
 /// then these intervals have the same order: calls begin in the order of how much each has seen,
-/// and one returns when the first that has seen it begins.
+/// and a call returns when the first one that has seen it begins.
 pub(crate) fn intervals<O>(threads: &[Vec<Call<O>>]) -> Vec<Vec<(usize, usize)>> {
     let mut line = Timeline {
         intervals: vec![Vec::new(); threads.len()],
@@ -44,7 +44,7 @@ impl Timeline {
         self.now += 1;
     }
 
-    /// Lets the first `calls` calls of `thread` return, as far as they have begun and not returned.
+    /// Ends the first `calls` calls of `thread` that have begun and not returned.
     fn end(&mut self, thread: usize, calls: usize) {
         let begun = self.intervals[thread].len();
         for call in self.returned[thread]..calls.min(begun) {

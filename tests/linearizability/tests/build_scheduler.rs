@@ -1,6 +1,6 @@
 //! The build scheduler without waits: recorded histories of real threads are those of one list of
-//! jobs, in which each job that is scheduled, each pick, granted or cancelled, each withdrawal and
-//! each report has one moment.
+//! jobs, in which each operation has one moment: a scheduled job, a granted or cancelled pick, a
+//! withdrawal, a report.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -12,19 +12,19 @@ use linearizability::{Clocks, History, Log, Recording, Rounds, Specification};
 
 type Farm = Scheduler<u32, (), ()>;
 
-/// What happens to the jobs of a farm, each with its answer.
+/// The operations on the jobs of a farm, each with its answer.
 #[derive(Clone, Debug)]
 enum Operation {
     Schedule(u32),
-    /// None: there was no job at the moment of its end.
+    /// `None`: there was no job when it ended.
     Pick(Option<u32>),
-    /// And whether it waited or ran.
+    /// The flag: it waited or ran.
     Withdraw(u32, bool),
-    /// The worker that got it has made it; and whether somebody awaited it.
+    /// The worker that got it has made it. The flag: somebody awaited it.
     Complete(u32, bool),
 }
 
-/// Any worker may have any job, and gets the one that has waited for longest.
+/// Any worker may get any job, and gets the one that has waited longest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Jobs {
     waiting: VecDeque<u32>,
@@ -66,7 +66,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A pick that does not wait.
+/// Picks without waiting.
 fn pick(log: &mut Log<'_, Operation>, farm: &Farm, worker: WorkerId) -> Option<u32> {
     let mut got = None;
     log.call(|| {
@@ -82,8 +82,8 @@ fn pick(log: &mut Log<'_, Operation>, farm: &Farm, worker: WorkerId) -> Option<u
 }
 
 /// Two builds, each of which withdraws one of its own jobs and one of the other's, and two workers
-/// that pick and complete; then the rest is picked, so that a lost job is missed, and one that is
-/// picked twice has no place.
+/// that pick and complete; then the rest is picked, so that a lost job is noticed, and a job that
+/// is picked twice does not fit.
 fn record(clocks: Clocks) -> History<Operation> {
     let timers = Timers::with_clock(FakeClock::new()).unwrap();
     let farm: &Farm = &Scheduler::new(Config::new(Duration::ZERO, Duration::ZERO), &timers);
@@ -94,7 +94,7 @@ fn record(clocks: Clocks) -> History<Operation> {
             for id in own..own + 4 {
                 log.call(|| {
                     let scheduled = farm.schedule_job(Job::new(id, ()));
-                    // The answer is the job's result. This one comes when the job is there.
+                    // The answer is the job's result. This one comes once the job is there.
                     assert!(farm.counts().wait().is_ok());
                     drop(scheduled);
                     [Operation::Schedule(id)]

@@ -1,4 +1,4 @@
-//! The checker: it accepts the histories that a correct object can have, and refuses the others.
+//! The checker accepts the histories that a correct object can have, and refuses the others.
 
 use linearizability::{Deque, DequeOperation, Fifo, FifoOperation, History, check};
 
@@ -40,8 +40,8 @@ fn overlapping_pushes_have_either_order() {
     }
 }
 
-/// A long overlap lets the operation take effect before or after a chain of others, not amid what
-/// the chain excludes.
+/// In a long overlap, the operation may take effect before or after a chain of others, but not
+/// inside a chain that excludes it.
 #[test]
 fn a_moment_is_sought_in_the_whole_interval() {
     let long = |answer| (1, 0..=9, FifoOperation::pop(answer));
@@ -71,7 +71,7 @@ fn an_overtaken_item_is_refused() {
     assert!(!is_fifo(pushes.into_iter().chain(partial)));
 }
 
-/// Two consumers, one moment for a batch: nobody may take from the middle of it.
+/// A batch of one of two consumers has one moment: the other may not take from the middle of it.
 #[test]
 fn a_torn_batch_is_refused() {
     let pushes = (1..=3).map(|item| {
@@ -122,7 +122,7 @@ fn a_close_splits_accepted_from_refused() {
     assert!(!is_fifo([(0, 0..=1, Refused(1)), close]));
 }
 
-/// Accepted before the close, in the queue after it: lawful for a push of two moments only.
+/// Accepted before the close and queued after it: only a push of two moments may do that.
 #[test]
 fn an_accepted_push_may_come_in_late_if_it_has_two_moments() {
     let mut history = History::of_intervals([
@@ -175,7 +175,7 @@ fn a_deque_gives_the_youngest_to_its_owner_and_the_oldest_to_thieves() {
     assert!(!deque([(1, Steal(None))]));
     assert!(!deque([(0, Pop(None))]));
     assert!(!deque([(1, half(&[]))]));
-    // More than half, and with a gap.
+    // More than half; and with a gap.
     assert!(!deque([(1, half(&[1, 2, 3]))]));
     assert!(!deque([(1, half(&[1, 3]))]));
     let limited = StealHalf {
@@ -208,8 +208,8 @@ where none of these can follow: take(2) = [] of thread 1";
     assert_eq!(counterexample.to_string(), expected);
 }
 
-/// What is remembered of situations that led nowhere keeps this short: eight overlapping pushes
-/// have 40 320 orders, and each is wrong in the same way.
+/// The memory of dead ends keeps this short: eight overlapping pushes have 40 320 orders, all wrong
+/// in the same way.
 #[test]
 fn a_hopeless_search_ends_soon() {
     let pushes = (0..7).map(|thread| (thread, 0..=1, Push(thread as u32)));

@@ -2,9 +2,9 @@
 //! steal and half has one moment.
 //!
 //! A thief's `Retry` is no answer. The `Empty` of a deque that is always shared is exact; that of
-//! one that may be biased says that nothing was in reach, so it is no answer here either. A half is
-//! half of what the thief saw when it looked; at the moment of its claim pushes may have made it
-//! less than half, never more.
+//! one that may be biased only says that nothing was in reach, so it is no answer here either. A
+//! half is half of what the thief saw when it looked; later pushes may have made it less than half
+//! at the moment of the claim, never more.
 
 use std::iter;
 use std::sync::Mutex;
@@ -15,10 +15,10 @@ use linearizability::{Clocks, Deque, DequeOperation, History, Log, Recording, Ro
 
 type Operation = DequeOperation<u32>;
 
-/// Takes the deque from its owner, if it is biased.
+/// Shares the deque in its owner's place, if it is biased.
 fn insist(stealer: &Stealer<u32>) {
     if let Some(request) = stealer.ask() {
-        // Refused after some hundred in a second: then the owner answers.
+        // Refused after some hundred within a second: then the owner answers.
         let _ = Request::revoke_all(&[request]);
     }
 }
@@ -67,8 +67,8 @@ fn own(log: &mut Log<'_, Operation>, worker: &Worker<u32>) {
     }
 }
 
-/// The owner, a thief of single items and a thief of halves; then the owner's end is emptied, so
-/// that a lost item is missed. The ring begins with room for two, so it is replaced on the way.
+/// The owner, a thief of single items and a thief of halves; then the owner empties the deque, so
+/// that a lost item is noticed. The ring begins with room for two, so it is replaced on the way.
 fn record(make: fn() -> Worker<u32>, empty_is_exact: bool, clocks: Clocks) -> History<Operation> {
     let worker = make();
     let (one, half) = (worker.stealer(), worker.stealer());

@@ -1,8 +1,8 @@
 //! The event queue: recorded histories of real threads are those of a FIFO queue with one consumer.
 //!
-//! A drain takes all events at one moment. It may pass over an event whose push is under way; that
-//! push then has its moment after the drain. With a close, a push has two moments: it is accepted,
-//! and it comes in.
+//! A drain takes all events at one moment. It may pass over an event whose push has not finished;
+//! that push then has its moment after the drain. With a close, a push has two moments: it is
+//! accepted, and it comes in.
 
 use std::sync::Mutex;
 
@@ -30,8 +30,8 @@ fn drain(log: &mut Log<'_, Operation>, receiver: &mut Receiver<u32>) {
     });
 }
 
-/// Three producers; a consumer that does as `consume` says; then the rest is drained, so that a
-/// lost event is missed.
+/// Three producers, and a consumer that runs `consume`; then the rest is drained, so that a lost
+/// event is noticed.
 fn check(consume: fn(&mut Log<'_, Operation>, &mut Receiver<u32>)) {
     Rounds::check(400, &Fifo::new(), |clocks| {
         let (sender, receiver) = channel();

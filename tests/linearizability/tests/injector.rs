@@ -16,8 +16,8 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
 }
 
 /// Two producers of four items, one in batches of two; a consumer of single items and one of
-/// batches; then the rest is taken, so that a lost item is missed. With blocks of one slot every
-/// push and every batch crosses a block. Without backoff slots are abandoned, with it hardly ever.
+/// batches; then the rest is taken, so that a lost item is noticed. With blocks of one slot, every
+/// push and batch crosses a block. Slots are abandoned without backoff, and hardly ever with it.
 fn record<const BLOCK: usize>(clocks: Clocks, backs_off: bool) -> History<Operation> {
     let queue = &if backs_off {
         Injector::<u32, BLOCK>::with_blocks()

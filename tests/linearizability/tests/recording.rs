@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use linearizability::{Clocks, Fifo, FifoOperation, History, Recording, Rounds, Specification};
 
-/// A queue under a lock, with a way to go wrong.
+/// A queue under a lock, with a fault.
 struct Locked {
     items: Mutex<VecDeque<u32>>,
-    /// What `pop` does instead of taking the oldest.
+    /// The fault of `pop`, which should take the oldest.
     fault: Fault,
 }
 
@@ -51,7 +51,7 @@ impl Locked {
             Fault::FalselyEmpty => {
                 let mut items = self.items.try_lock().ok()?;
                 let oldest = items.pop_front();
-                // Long enough to be noticed.
+                // Long enough for others to notice.
                 std::thread::yield_now();
                 oldest
             }
@@ -94,7 +94,7 @@ fn record(fault: Fault, clocks: Clocks) -> History<FifoOperation<u32>> {
     recording.run()
 }
 
-/// The message of the counterexample that is found, if one is.
+/// Returns the message of the counterexample, if one is found.
 fn counterexample(fault: Fault) -> Option<String> {
     let rounds = || {
         Rounds::check(2_000, &Fifo::new(), |clocks| record(fault, clocks));
@@ -132,12 +132,12 @@ fn a_queue_that_hands_out_an_item_twice_is_caught() {
     );
 }
 
-/// A counter, to see what one thread's calls know of another's.
+/// A counter that shows what one thread's calls know of another's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Counter(u32);
 
 impl Specification for Counter {
-    /// The value before it was counted up.
+    /// The value before the increment.
     type Operation = u32;
 
     fn apply(&mut self, before: &u32) -> bool {
@@ -146,8 +146,8 @@ impl Specification for Counter {
     }
 }
 
-/// Each call returns before the other thread's next one begins, by a handshake: nothing overlaps,
-/// and the recording knows.
+/// By a handshake, each call returns before the other thread's next one begins: nothing overlaps,
+/// and the recording knows it.
 #[test]
 fn what_happens_before_is_recorded_as_before() {
     let (turn, value) = (AtomicU32::new(0), AtomicU32::new(0));

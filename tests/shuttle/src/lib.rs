@@ -1,11 +1,11 @@
-//! The harness for whole pools and schedulers under [shuttle]: too large for loom, small enough for
-//! thousands of schedules a second.
+//! The harness for whole pools and schedulers under [shuttle]: they are too large for loom, but
+//! small enough for thousands of schedules a second.
 //!
 //! A test runs under two schedulers: uniformly random, and PCT (Burckhardt et al., *A Randomized
 //! Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010), which finds a bug that
-//! needs few preemptions with a known probability. Both are seeded: a run is repeated by the same
-//! seed, a failing schedule by the line that shuttle prints. Shuttle's atomics are all sequentially
-//! consistent: what a missing ordering does is for the models of `loom-tests` to find.
+//! needs few preemptions with a known probability. Both are seeded: the same seed repeats a run,
+//! and the line that shuttle prints repeats a failing schedule. Shuttle's atomics are all
+//! sequentially consistent, so missing orderings are left to the models of `loom-tests`.
 //!
 //! A lost wake-up shows as a deadlock, which shuttle detects: no test here has a clock or a time
 //! limit.
@@ -22,10 +22,10 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-/// How many preemptions the bugs that PCT looks for may need.
+/// The most preemptions that a bug may need for PCT to look for it.
 const DEPTH: usize = 3;
 
-/// Steps after which an execution counts as one that never ends.
+/// The steps after which an execution counts as endless.
 const ENDLESS: usize = 1_000_000;
 
 /// Runs `test` under `schedules` random schedules and as many of PCT's, or under the one schedule
@@ -48,7 +48,7 @@ pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 's
     run(claim, "pct", schedules, pct, test);
 }
 
-/// A thread that shrinks the pool to one processor, and grows it to three.
+/// Starts a thread that shrinks the pool to one processor, and grows it to three.
 ///
 /// # Panics
 /// If a resize is refused.

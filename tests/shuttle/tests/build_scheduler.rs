@@ -11,7 +11,7 @@ use shuttle_tests::explore;
 
 type Farm = Scheduler<u32, (), u32>;
 
-/// Without waits: a job is in the global queue at once.
+/// Makes a scheduler without waits: a job is in the global queue at once.
 fn farm() -> Farm {
     let timers = Timers::with_clock(FakeClock::new()).unwrap();
     Scheduler::new(Config::new(Duration::ZERO, Duration::ZERO), &timers)
@@ -21,7 +21,7 @@ fn worker(farm: &Farm) -> WorkerId {
     farm.register_worker().wait().unwrap()
 }
 
-/// A thread that picks for the worker, and completes what it got with the job's number.
+/// Starts a thread that picks for the worker, and completes its job with the job's number.
 fn builds(farm: &Farm, worker: WorkerId) -> JoinHandle<Result<u32, PickError>> {
     let farm = farm.clone();
     thread::spawn(move || {
@@ -33,8 +33,8 @@ fn builds(farm: &Farm, worker: WorkerId) -> JoinHandle<Result<u32, PickError>> {
 }
 
 /// A worker picks twice, on two threads, and one pick is cancelled while two jobs are scheduled.
-/// Each job is built, or is still there. Failure: a deadlock, when a job or a pick is left; or a
-/// job that is built twice, or lost with the cancelled pick.
+/// Each job is built, or is still there. Failure: a deadlock, when a job or a pick is left over; or
+/// a job that is built twice, or lost with the cancelled pick.
 #[test]
 fn a_pick_against_its_cancel_and_jobs() {
     explore("a cancelled pick has a job or an error", 2_000, || {
@@ -64,7 +64,7 @@ fn a_pick_against_its_cancel_and_jobs() {
 }
 
 /// A pick is dropped while a job is scheduled, and another worker picks. Failure: a deadlock, when
-/// the job went with the dropped pick.
+/// the job is lost with the dropped pick.
 #[test]
 fn a_dropped_pick_keeps_no_job() {
     explore("what a dropped pick got is given back", 2_000, || {
@@ -81,8 +81,8 @@ fn a_dropped_pick_keeps_no_job() {
     });
 }
 
-/// A worker is lost while it picks, or runs, or completes; another one builds what is left.
-/// Failure: a deadlock, when a job went with the lost worker; a result that comes twice.
+/// A worker is lost while it picks, runs or completes; another builds the rest. Failure: a
+/// deadlock, when a job is lost with the worker; a result that comes twice.
 #[test]
 fn a_lost_worker_keeps_no_job() {
     explore("what a lost worker ran is given back", 2_000, || {
@@ -93,7 +93,7 @@ fn a_lost_worker_keeps_no_job() {
             move || {
                 let job = match farm.pick_job(w0).wait() {
                     Ok(job) => job,
-                    // Lost, and perhaps so late that all is over.
+                    // The worker is lost, perhaps so late that all jobs are done.
                     Err(error) => return assert_ne!(error, PickError::Cancelled),
                 };
                 let report = farm.on_job_complete(w0, job.id, job.id).wait();
@@ -120,7 +120,7 @@ fn a_lost_worker_keeps_no_job() {
 }
 
 /// A job is withdrawn while a worker picks it and completes it. Failure: a deadlock, when the job
-/// is left or its pick has gone with it; or a job that is withdrawn, and has a result as well.
+/// is left over or its pick is lost with it; or a job that is withdrawn, and has a result as well.
 #[test]
 fn a_withdrawn_job_has_one_end() {
     explore("a job is withdrawn, or has a result", 2_000, || {
@@ -143,7 +143,7 @@ fn a_withdrawn_job_has_one_end() {
         let withdrawn = withdraws.join().unwrap();
         let expected = [Ok(1), Err(JobError::Withdrawn)];
         assert_eq!(result, expected[usize::from(withdrawn)]);
-        // For a pick that has come too late.
+        // For a pick that came too late for the first job.
         let next = farm.schedule_job(Job::new(2, ()));
         match builds.join().unwrap() {
             (1, awaited) => {

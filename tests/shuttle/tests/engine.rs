@@ -37,7 +37,7 @@ fn counting(ran: &Arc<AtomicUsize>) -> Worker {
 
 /// A worker of each scheduler, a sender that waits for each task, and an end that comes meanwhile.
 /// Each copy is run or dropped, and the sender is told. Failure: a deadlock, when a copy lies where
-/// nobody looks any more; a count that is wrong.
+/// nobody looks any more; a wrong count.
 #[test]
 fn an_end_in_the_middle_loses_no_task() {
     explore("each copy is run or dropped", 1_500, || {
@@ -63,8 +63,8 @@ fn an_end_in_the_middle_loses_no_task() {
     });
 }
 
-/// In one scheduler a worker asks those of both, from a task that waits: in a fiber, or on the
-/// stack of the loop. Failure: a deadlock; or an answer that nobody gave.
+/// In one scheduler, a worker sends tasks to workers of both, from a task that waits: in a fiber,
+/// or on the stack of the loop. Failure: a deadlock; or an answer that nobody gave.
 fn a_task_waits_for_others(claim: &str, in_fiber: bool) {
     explore(claim, 1_500, move || {
         let engine = Engine::new();
@@ -104,8 +104,8 @@ fn a_task_in_a_fiber_waits_for_others() {
     a_task_waits_for_others("a task waits in a fiber", true);
 }
 
-/// A worker owns data, one of another scheduler reads it; the owner goes, and with it the reader,
-/// whatever it is doing. Failure: it stays, or reads what has been destroyed.
+/// A worker owns data, and one of another scheduler reads it; the owner ends, and so must the
+/// reader, whatever it is doing. Failure: it stays, or reads destroyed data.
 #[test]
 fn an_owner_takes_its_users_along() {
     explore("users end with their owner", 1_500, || {

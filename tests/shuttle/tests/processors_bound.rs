@@ -46,7 +46,7 @@ fn with_pool(processors: usize, work: impl FnOnce(&Arc<Processors<Task>>)) {
     assert_eq!(pool.threads().threads, 0);
 }
 
-/// Which threads ran bound tasks.
+/// A record of the threads that ran bound tasks.
 #[derive(Clone)]
 struct Witness(Arc<Mutex<Vec<ThreadId>>>);
 
@@ -66,9 +66,9 @@ impl Witness {
     }
 }
 
-/// Two processors, a bound thread, whose tasks come from outside, schedule another each, and block;
-/// and the pool is stopped meanwhile. A failure: a bound task that is left behind, or runs
-/// elsewhere, or a thread that never exits (a deadlock).
+/// Two processors and a bound thread, whose tasks come from outside, schedule another each, and
+/// block; the pool is stopped meanwhile. A failure: a bound task is left behind, or runs elsewhere,
+/// or a thread never exits (a deadlock).
 #[test]
 fn bound_tasks_and_the_stop() {
     explore("bound tasks run on their thread, to the end", 3_000, || {

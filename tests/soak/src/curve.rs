@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-/// What was in use after one phase, when all had ended.
+/// The memory and threads in use after one phase, when all had ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sample {
     pub(crate) at: Duration,
-    /// Bytes that were asked for and not given back.
+    /// Bytes that were allocated and not freed.
     pub(crate) heap: i64,
-    /// Bytes that are resident, as the system counts them.
+    /// Resident bytes, as the system counts them.
     pub(crate) resident: i64,
     pub(crate) threads: usize,
 }
 
-/// How much more than at the beginning may be in use: what grows to the size of the largest phase
-/// so far, and stays.
+/// The most that may be in use above the start: structures that grow to the size of the largest
+/// phase so far, and stay.
 pub(crate) const HEAP_BOUND: i64 = 1 << 20;
 
-/// The same for what is resident: the allocator's fragments and stacks are on top.
+/// The same for resident memory, which also holds the allocator's fragments and stacks.
 pub(crate) const RESIDENT_BOUND: i64 = 128 << 20;
 
-/// How many points are kept: of a long soak, one for each of so many stretches of time.
+/// The number of points that are kept: in a long soak, each stands for a stretch of time.
 const POINTS: usize = 240;
 
 /// The samples of a soak.
@@ -28,23 +28,23 @@ const POINTS: usize = 240;
 pub(crate) struct Curve {
     start: Sample,
     points: Vec<Sample>,
-    /// Samples go into the last point until there are so many in it.
+    /// The number of samples that go into each point.
     per_point: usize,
     in_last: usize,
 }
 
 impl Curve {
-    /// What is in use when all is warm.
+    /// Starts with the memory in use when all is warm.
     pub(crate) fn begin(&mut self, start: Sample) {
         self.start = start;
         self.per_point = 1;
         self.points = Vec::with_capacity(POINTS);
     }
 
-    /// One more sample.
+    /// Adds a sample.
     ///
     /// # Errors
-    /// There is more in use than the bounds allow.
+    /// If more is in use than the bounds allow.
     pub(crate) fn add(&mut self, sample: Sample) -> Result<(), String> {
         if self.points.len() == POINTS && self.in_last == self.per_point {
             self.halve();
@@ -78,7 +78,7 @@ impl Curve {
         Ok(())
     }
 
-    /// Joins points two by two, to the larger of each.
+    /// Joins points in pairs, to the larger of each.
     fn halve(&mut self) {
         let joined: Vec<_> = self
             .points
@@ -96,12 +96,12 @@ impl Curve {
         self.in_last = self.per_point;
     }
 
-    /// What was in use when all was warm.
+    /// Returns the sample from when all was warm.
     pub(crate) fn start(&self) -> Sample {
         self.start
     }
 
-    /// The largest of each stretch.
+    /// Returns the largest sample of each stretch.
     pub(crate) fn points(&self) -> &[Sample] {
         &self.points
     }

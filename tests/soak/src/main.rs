@@ -1,14 +1,14 @@
 //! A soak: schedulers under faults of all kinds, for as long as asked, with accounts of everything.
 //!
-//! | folder | what is in it |
+//! | folder | content |
 //! |---|---|
-//! | `plan/` | what happens in a phase; a seed decides it |
+//! | `plan/` | the events of a phase; a seed decides them |
 //! | `cast/` | the processes, futures, handler and hooks, which misbehave as planned |
-//! | `account/` | what was made and is gone, what happened, what was found wrong |
+//! | `account/` | values made and dropped, events and their counts, findings |
 //! | `stage/` | the stages of a phase, each with what must hold at its end |
-//! | `machine/` | memory, threads, panics, time that passes without progress |
+//! | `machine/` | memory, threads, panics, time without progress |
 //!
-//! `docs/how-to-soak.md` says how to use it, and what it has found.
+//! `docs/how-to-soak.md` describes its use and its findings.
 
 mod account;
 mod cast;

@@ -5,26 +5,26 @@ use std::path::PathBuf;
 use clap::Parser;
 
 /// Runs schedulers under faults of all kinds for as long as asked, and keeps accounts of
-/// everything. Exits with 0 if all held, with 1 if something did not, with 3 if something hangs.
+/// everything. Exits with 0 if all checks held, with 1 if one did not, with 3 if something hangs.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
-    /// How long to go on.
+    /// The time to run.
     #[arg(long, default_value_t = 60)]
     pub(crate) seconds: u64,
 
-    /// What decides the plan; of the time, if none is given.
+    /// The seed of the plan; by default, it is made of the time.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
 
-    /// Only this phase of the plan, over and over.
+    /// Run only this phase of the plan, over and over.
     #[arg(long)]
     pub(crate) phase: Option<u64>,
 
-    /// Prints the plan of the phases as they begin, and the live heap after each.
+    /// Print the plan of the phases as they begin, and the live heap after each.
     #[arg(long)]
     pub(crate) plan: bool,
 
-    /// Writes the report, as Markdown, to this file.
+    /// Write the report, as Markdown, to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }

@@ -17,12 +17,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// From `least` to `most`.
+    /// Returns a number from `least` to `most`.
     pub(crate) fn within(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most - least + 1)
     }
@@ -35,7 +35,7 @@ impl Random {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// A seed for something that draws by itself.
+    /// Returns a seed for something that draws numbers of its own.
     pub(crate) fn fork(&mut self) -> u64 {
         self.next()
     }

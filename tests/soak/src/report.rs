@@ -6,7 +6,7 @@ use crate::account::happening::totals;
 use crate::curve::{HEAP_BOUND, RESIDENT_BOUND, Sample};
 use crate::soak::Outcome;
 
-/// What the page begins with.
+/// The beginning of the page.
 const HEAD: &str = "\
 # What a soak keeps
 
@@ -15,13 +15,13 @@ is done, and what must hold.
 
 ";
 
-/// How many lines the table of the curve has.
+/// The number of rows in the table of the curve.
 const ROWS: usize = 24;
 
-/// How wide the bars are, at the bound.
+/// The width of the bars at the bound.
 const BAR: i64 = 40;
 
-/// For the terminal: what was done, and what was found.
+/// Writes the counts and findings, for the terminal.
 pub(crate) fn text(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (title, count) in &outcome.phases {
@@ -44,7 +44,7 @@ pub(crate) fn text(outcome: &Outcome) -> String {
     text
 }
 
-/// The page for `docs/measurements`.
+/// Writes the page for `docs/measurements`.
 pub(crate) fn markdown(seed: u64, outcome: &Outcome) -> String {
     let mut page = String::new();
     let start = outcome.curve.start();
@@ -110,6 +110,6 @@ fn row(page: &mut String, start: &Sample, point: &Sample) {
 }
 
 fn line(to: &mut String, text: std::fmt::Arguments<'_>) {
-    // A string takes all that it is given.
+    // Writing to a string never fails.
     let _ = writeln!(to, "{text}");
 }

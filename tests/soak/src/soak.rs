@@ -9,17 +9,17 @@ use crate::plan::phase::{Flood, MOST_FLOODED, Phase};
 use crate::stage::resident::Resident;
 use crate::stage::{own, pool};
 
-/// What a soak has found.
+/// The outcome of a soak.
 pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
-    /// The phases that were carried out, of which kind.
+    /// The number of completed phases, by kind.
     pub(crate) phases: Vec<(&'static str, u64)>,
     pub(crate) curve: Curve,
     pub(crate) findings: Vec<String>,
 }
 
 impl Outcome {
-    /// Phases without a finding, and with one. A soak stops at the first of the latter.
+    /// Counts phases without and with a finding. A soak stops at the first finding.
     pub(crate) fn tally(&self) -> (u64, u64) {
         let phases: u64 = self.phases.iter().map(|(_, count)| count).sum();
         let failed = u64::from(!self.findings.is_empty());
@@ -27,13 +27,13 @@ impl Outcome {
     }
 }
 
-/// The seed of the phases that warm up: always the same, so that a seed means the same plan.
+/// The seed of the warm-up phases: always the same, so that a seed means the same plan.
 const WARM_UP_SEED: u64 = 0;
 
-/// How many of them there are, after the crowd that every slot comes from.
+/// The number of warm-up phases, after the crowd for which all slots are made.
 const WARM_UP_PHASES: u64 = 12;
 
-/// Carries out phases until `length` has passed, or one has found something.
+/// Carries out phases until `length` has passed, or one has a finding.
 pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: bool) -> Outcome {
     let mut outcome = Outcome {
         elapsed: Duration::ZERO,
@@ -82,8 +82,8 @@ fn carry_out(phase: &Phase, resident: &Resident, number: u64) {
     }
 }
 
-/// Brings everything that is kept for later to the size that it will have: the slots of the most
-/// processes at a time, the tables, the threads.
+/// Brings everything that is kept for later to its final size: the slots of the most processes at a
+/// time, the tables, the threads.
 fn warm_up(resident: &Resident) {
     begin_phase(WARM_UP_SEED, 0);
     let crowd = Flood {

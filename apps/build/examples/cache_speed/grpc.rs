@@ -18,7 +18,7 @@ use crate::rate::{Rate, report};
 use crate::servers::Process;
 use crate::{Blobs, Result};
 
-/// Blobs in batches: looked for, stored and read.
+/// Looks for blobs, stores and reads them, in batches.
 pub(crate) async fn batches(channel: &Channel, blobs: &Blobs) -> Result<()> {
     let mut client =
         ContentAddressableStorageClient::new(channel.clone()).max_decoding_message_size(8 << 20);
@@ -129,7 +129,7 @@ pub(crate) async fn read(channel: &Channel, blobs: &Blobs) -> Result<()> {
     Ok(())
 }
 
-/// Asks for results that are there, as a build does in which nothing has changed.
+/// Asks for known results, as a build does in which nothing has changed.
 pub(crate) async fn actions(channel: &Channel, server: &Process, rounds: usize) -> Result<()> {
     const ACTIONS: usize = 10_000;
     let mut client = ActionCacheClient::new(channel.clone());
@@ -171,7 +171,7 @@ pub(crate) async fn actions(channel: &Channel, server: &Process, rounds: usize) 
     Ok(())
 }
 
-/// 64 at a time.
+/// Asks for all of them, 64 at a time.
 async fn get_all(client: &ActionCacheClient<Channel>, actions: &Arc<Vec<Digest>>) -> Result<()> {
     let tasks: Vec<_> = (0..64)
         .map(|first| {

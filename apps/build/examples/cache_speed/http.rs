@@ -40,7 +40,7 @@ async fn every(first: usize, address: SocketAddr, method: &str, blobs: Blobs) ->
         sender.ready().await?;
         let (head, mut body) = sender.send_request(request).await?.into_parts();
         assert!(head.status.is_success(), "{method}: {}", head.status);
-        // Compared as it comes: memory for all of it would cost the client more than the rest.
+        // Compared piece by piece: holding all in memory would cost the client more than the rest.
         let mut rest = &data[..];
         while let Some(frame) = body.frame().await {
             let Ok(piece) = frame?.into_data() else {

@@ -1,12 +1,12 @@
-//! How fast the cache is, against what it stands beside: nginx with its dav module, and `cp` and
-//! `sha256sum` for an upload to the disk.
+//! The speed of the cache, against that of nginx with its dav module, and of an upload to the disk
+//! against `cp` and `sha256sum`.
 //!
 //! ```sh
 //! cargo run --release -p filch-build --example cache_speed -- ROUNDS [WHAT]
 //! ```
 //!
-//! `WHAT` is one of `actions`, `small`, `large`, `stream` and `upload`; if it is left out, all are.
-//! The servers are processes of their own, and rounds are interleaved. The median is printed, the
+//! `WHAT` is one of `actions`, `small`, `large`, `stream` and `upload`; by default, all are run.
+//! The servers are processes; rounds are interleaved. Prints medians, ranges and processor time.
 //! least and the greatest in brackets, and what the server took of the processors.
 
 #[path = "../../tests/common/cpu.rs"]
@@ -76,7 +76,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Blobs of a few hundred bytes up to 8 KiB.
+/// Measures blobs of a few hundred bytes up to 8 KiB.
 async fn small(
     channel: &Channel,
     ours: &Process,
@@ -105,7 +105,7 @@ async fn small(
     Ok(())
 }
 
-/// So many bytes has a large blob.
+/// The bytes of a large blob.
 const LARGE: usize = 64 << 20;
 const LARGES: usize = 4;
 const MEGABYTES: f64 = (LARGES * LARGE) as f64 / 1e6;
@@ -138,7 +138,7 @@ async fn stream(channel: &Channel, ours: &Process, rounds: usize) -> Result<()> 
     Ok(())
 }
 
-/// What PUT and GET do, with the farm's cache and with nginx.
+/// The rates of PUT and GET, with the farm's cache and with nginx.
 #[derive(Default)]
 struct Http {
     puts: [Vec<Rate>; 2],
@@ -178,7 +178,7 @@ impl Http {
 
 const GIB: usize = 1 << 30;
 
-/// 1 GiB from one file to another place.
+/// Copies 1 GiB from one file to another place.
 async fn upload(channel: &Channel, folder: &Path, rounds: usize) -> Result<()> {
     let [mut plain, mut uploads] = [Vec::new(), Vec::new()];
     let file = folder.join("large");

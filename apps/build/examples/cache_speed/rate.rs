@@ -1,15 +1,15 @@
-//! How fast something was.
+//! The speed of a server.
 
 use std::time::Instant;
 
 use crate::Result;
 use crate::servers::Process;
 
-/// How fast a server did something.
+/// The speed of a server at one task.
 pub(crate) struct Rate {
-    /// So many a second.
+    /// The number done in a second.
     rate: f64,
-    /// So many microseconds of the server's processor time for each.
+    /// The server's processor time for each, in microseconds.
     cpu: f64,
 }
 
@@ -36,13 +36,13 @@ pub(crate) fn report(what: &str, unit: &str, rates: Vec<Rate>) {
     println!("{what}: {rates} {unit}/s; {cpu} us of the server for each");
 }
 
-/// Of what was measured in the same round.
+/// Writes the ratio of rates that were measured in the same round.
 pub(crate) fn ratio(ours: &[Rate], rival: &[Rate]) -> String {
     let rounds = ours.iter().zip(rival);
     spread(rounds.map(|(ours, rival)| ours.rate / rival.rate).collect())
 }
 
-/// The median, the least and the greatest.
+/// Writes the median, the least and the greatest.
 pub(crate) fn spread(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     let [least, .., greatest] = values[..] else {

@@ -1,4 +1,4 @@
-//! What is measured: the farm's cache, and nginx; processes of their own.
+//! The servers that are measured, each a process: the farm's cache, and nginx.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -13,13 +13,13 @@ use filch_build::storage::Location;
 use crate::Result;
 use crate::cpu::cpu_time;
 
-/// A server. Dropped, it ends.
+/// A server process. Dropping it ends the process.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
-/// What [`Process::ours`] starts.
+/// Serves the farm's cache, in the process that [`Process::ours`] starts.
 pub(crate) async fn serve(folder: &Path) -> Result<()> {
     let config = Config {
         storage: Location::Disk(folder.to_owned()),
@@ -31,7 +31,7 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
 }
 
 impl Process {
-    /// The farm's cache.
+    /// Starts the farm's cache.
     pub(crate) fn ours(folder: &Path) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg("serve")
@@ -45,8 +45,8 @@ impl Process {
         Ok(Self { child, address })
     }
 
-    /// The simplest cache that there is: files, by PUT and GET. None where there is no such
-    /// program.
+    /// Starts the simplest cache there is: files, by PUT and GET. Returns `None` if nginx is not
+    /// installed.
     pub(crate) fn nginx(folder: &Path) -> Result<Option<Self>> {
         fs::create_dir_all(folder.join("files"))?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
@@ -70,7 +70,7 @@ impl Process {
             }}"
         );
         fs::write(folder.join("nginx.conf"), config)?;
-        // Its workers have another user, who has to get there.
+        // Its workers run as another user, who needs access.
         let mode = std::os::unix::fs::PermissionsExt::from_mode;
         let parent = folder.parent().unwrap_or(folder);
         for folder in [parent, folder, &folder.join("files")] {
@@ -101,7 +101,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // nginx has workers, which end with it if it is asked to end.
+        // nginx has workers, which end with it only if it is asked to end.
         let id = self.child.id().to_string();
         let _ = Command::new("kill").arg(id).status();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! What actions have led to.
+//! The service for results of actions: `ActionCache`.
 
 use tonic::{Request, Response, Status};
 

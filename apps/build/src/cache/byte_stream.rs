@@ -59,8 +59,8 @@ impl ByteStream for Cache {
     ) -> Result<Response<WriteResponse>, Status> {
         let cache = self.clone();
         let requests = request.into_inner();
-        // A task of its own: this call is dropped when the connection breaks, the task sees that
-        // and parks the upload.
+        // A task of its own: a broken connection drops this call, and the task notices it and parks
+        // the upload.
         let upload = tokio::spawn(async move { cache.upload(requests).await });
         let committed = upload.await;
         let committed =
@@ -90,7 +90,7 @@ impl ByteStream for Cache {
     }
 }
 
-/// How an upload ended whose bytes were not refused.
+/// The end of an upload whose bytes were not refused.
 enum End {
     /// The client says that this is all.
     Finished,
@@ -101,7 +101,7 @@ enum End {
 }
 
 impl Cache {
-    /// Returns how many bytes of the blob are here.
+    /// Receives an upload; returns the number of the blob's bytes that are here.
     async fn upload(&self, mut requests: Streaming<WriteRequest>) -> Result<u64, Status> {
         let first = self.message(&mut requests).await?;
         let first = first.ok_or_else(|| Status::invalid_argument("a write without a message"))?;
@@ -140,7 +140,7 @@ impl Cache {
         }
     }
 
-    /// Writes what comes.
+    /// Writes the bytes that come.
     async fn take(
         &self,
         requests: &mut Streaming<WriteRequest>,
@@ -178,7 +178,7 @@ impl Cache {
         }
     }
 
-    /// The next message of an upload.
+    /// Returns the next message of an upload.
     async fn message(
         &self,
         requests: &mut Streaming<WriteRequest>,
@@ -192,7 +192,7 @@ impl Cache {
         }
     }
 
-    /// Other storages hold in memory what is not finished.
+    /// Parks the upload on a disk; other storages hold unfinished uploads in memory, and drop it.
     fn park(&self, key: Key, writer: Writer) {
         if self.storage().blobs.is_disk() {
             self.uploads().park(key, writer);

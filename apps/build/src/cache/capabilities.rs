@@ -1,4 +1,4 @@
-//! What clients may ask for.
+//! The capabilities that clients may ask for.
 
 use tonic::{Request, Response, Status};
 
@@ -10,7 +10,7 @@ use crate::reapi::{
     symlink_absolute_path_strategy,
 };
 
-/// Answers what the cache can, and what execution can if there is any.
+/// Answers with what the cache can do, and what execution can, if there is any.
 #[derive(Debug, Clone)]
 pub struct Offer {
     cache: Cache,
@@ -18,7 +18,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// A cache, with execution or without.
+    /// Offers a cache, with execution or without.
     pub const fn new(cache: Cache, execution: Option<ExecutionCapabilities>) -> Self {
         Self { cache, execution }
     }
@@ -49,7 +49,7 @@ impl Capabilities for Offer {
                 max_batch_total_size_bytes: i64::try_from(MAX_BATCH).unwrap_or(i64::MAX),
                 symlink_absolute_path_strategy: symlink_absolute_path_strategy::Value::Disallowed
                     .into(),
-                // 0 is: no limit that is known.
+                // 0: no known limit.
                 max_cas_blob_size_bytes: i64::try_from(limit).unwrap_or(0),
                 // Neither compressed nor split blobs.
                 ..Default::default()

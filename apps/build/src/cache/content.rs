@@ -21,7 +21,7 @@ use crate::reapi::{
 };
 use crate::storage::StorageError;
 
-/// So many blobs of a batch are read or written at a time.
+/// The number of blobs of a batch that are read or written at a time.
 const AT_A_TIME: usize = 8;
 
 type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;

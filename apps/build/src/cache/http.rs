@@ -16,7 +16,7 @@ use super::status::text;
 use crate::digest::Digest;
 use crate::storage::{Expected, Range, StorageError, StoredResult};
 
-/// An encoded result has so many bytes at most.
+/// The most bytes of an encoded result.
 const MAX_RESULT: usize = 4 << 20;
 
 /// The routes of the cache: below the name of the instance, if it has one.
@@ -33,7 +33,7 @@ pub fn router(cache: Cache) -> Router {
     }
 }
 
-/// Why a request was refused, as a line of text.
+/// A refused request: the status code and the reason, as a line of text.
 struct Refusal(StatusCode, String);
 
 impl IntoResponse for Refusal {
@@ -179,7 +179,7 @@ async fn write_result(
     Ok(StatusCode::OK)
 }
 
-/// The size that the client says, if it does. Nothing is ever decompressed.
+/// Returns the size that the client gives, if it does. Nothing is ever decompressed.
 fn said_size(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"

@@ -7,15 +7,15 @@ use crate::digest::Digest;
 /// The name by which `ByteStream` calls a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceName {
-    /// Of which instance it is. It may have several parts.
+    /// The name of the instance, which may have several parts.
     pub instance: String,
-    /// Which of its uploads this is; none for a read.
+    /// The client's name for this upload; none for a read.
     pub upload: Option<String>,
-    /// Which blob.
+    /// The blob.
     pub digest: Digest,
 }
 
-/// Why a text is not the name of a blob.
+/// The reason that a text is not the name of a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAResource {
     /// Compressed blobs are not offered.
@@ -26,7 +26,7 @@ pub enum NotAResource {
     Malformed,
     /// The upload's name is empty, or too long, or has strange characters.
     BadUpload,
-    /// The hash or the size is none.
+    /// The hash or the size is not a valid one.
     BadDigest(String),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for NotAResource {
 impl std::error::Error for NotAResource {}
 
 impl ResourceName {
-    /// What a read asks for: `{instance}/blobs/{hash}/{size}`.
+    /// Parses the name in a read: `{instance}/blobs/{hash}/{size}`.
     ///
     /// # Errors
     /// If it has another form.
@@ -69,8 +69,8 @@ impl ResourceName {
         })
     }
 
-    /// What a write is called: `{instance}/uploads/{uuid}/blobs/{hash}/{size}`. What follows is for
-    /// people.
+    /// Parses the name in a write: `{instance}/uploads/{uuid}/blobs/{hash}/{size}`; a comment for
+    /// people may follow.
     ///
     /// # Errors
     /// If it has another form.
@@ -111,8 +111,8 @@ impl fmt::Display for ResourceName {
     }
 }
 
-/// The instance, the first keyword, and what follows that. No part of an instance's name is a
-/// keyword: the protocol says so.
+/// Returns the instance, the first keyword, and what follows it. The protocol forbids keywords as
+/// parts of an instance's name.
 fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
     let mut at = 0;
     for part in name.split('/') {
@@ -123,7 +123,7 @@ fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
         if part == "blobs" || part == "uploads" {
             let instance = name[..at].trim_end_matches('/').to_owned();
             let rest = name.get(end + 1..).ok_or(NotAResource::Malformed)?;
-            // `//blobs` and `/blobs` are no other names of `blobs`.
+            // `//blobs` and `/blobs` are not the same name as `blobs`.
             let wanted = if instance.is_empty() {
                 0
             } else {
@@ -139,7 +139,7 @@ fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
     Err(NotAResource::Malformed)
 }
 
-/// `{hash}/{size}`, and what follows a slash after that.
+/// Parses `{hash}/{size}`; also returns what follows a slash after that.
 fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
     let (hash, rest) = text.split_once('/').ok_or(NotAResource::Malformed)?;
     let functions = [
@@ -160,7 +160,7 @@ fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
         None => (rest, None),
     };
     let bad = || NotAResource::BadDigest(format!("not a SHA-256 digest and a size: {hash}/{size}"));
-    // `parse` would take a sign.
+    // `parse` would accept a sign.
     if !size.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad());
     }

@@ -1,4 +1,4 @@
-//! What all services of the cache share.
+//! State and limits shared by all services of the cache.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,23 +10,23 @@ use crate::digest::Digest;
 use crate::reapi;
 use crate::storage::Storage;
 
-/// So many bytes of blobs go in one message. A message of 4 MiB, which is what gRPC takes unless
-/// it is told otherwise, has room for their digests besides.
+/// The most bytes of blobs in one message. Their digests fit beside them in 4 MiB, which is the
+/// default limit of gRPC.
 pub const MAX_BATCH: u64 = (4 << 20) - (64 << 10);
 
-/// A message that comes has so many bytes at most.
+/// The most bytes of a message that is received.
 pub const MAX_MESSAGE: usize = 8 << 20;
 
-/// What a cache allows.
+/// The permissions and limits of a cache.
 #[derive(Debug, Clone)]
 pub struct CacheConfig {
-    /// The one instance that there is.
+    /// The name of the only instance.
     pub instance: String,
-    /// Whether clients may store results of actions.
+    /// True if clients may store results of actions.
     pub updates: bool,
-    /// A client that sends nothing of an upload for so long has given it up.
+    /// A client that sends nothing of an upload for this long has given it up.
     pub idle: Duration,
-    /// For so long an upload can be resumed whose connection broke.
+    /// An upload whose connection broke can be resumed for this long.
     pub resumable: Duration,
 }
 
@@ -55,7 +55,7 @@ struct Shared {
 }
 
 impl Cache {
-    /// A cache over that storage.
+    /// Makes a cache over that storage.
     pub fn new(storage: Storage, config: CacheConfig) -> Self {
         let uploads = Uploads::new(config.resumable);
         Self {
@@ -67,7 +67,7 @@ impl Cache {
         }
     }
 
-    /// Where it keeps what it has.
+    /// The storage.
     pub fn storage(&self) -> &Storage {
         &self.shared.storage
     }
@@ -80,7 +80,7 @@ impl Cache {
         &self.shared.uploads
     }
 
-    /// Refuses other instances than the one that there is.
+    /// Refuses any instance but the only one.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`: `NOT_FOUND` would be a miss to some clients, and so never be noticed.
@@ -94,7 +94,7 @@ impl Cache {
         )))
     }
 
-    /// Refuses other instances and other hashes than those that there are.
+    /// Refuses any instance but the only one, and any hash function but SHA-256.
     pub(crate) fn check(&self, instance: &str, digest_function: i32) -> Result<(), Status> {
         self.check_instance(instance)?;
         match reapi::digest_function::Value::try_from(digest_function) {
@@ -108,7 +108,7 @@ impl Cache {
     }
 }
 
-/// The digest in a message.
+/// Reads the digest in a message.
 pub(crate) fn digest(digest: Option<&reapi::Digest>, what: &str) -> Result<Digest, Status> {
     let digest = digest
         .ok_or_else(|| Status::invalid_argument(format!("the digest of {what} is missing")))?;

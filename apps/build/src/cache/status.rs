@@ -1,4 +1,4 @@
-//! Which code of gRPC an error of the storage is.
+//! The gRPC status for an error of the storage.
 
 use std::io::ErrorKind;
 
@@ -9,7 +9,7 @@ use crate::storage::StorageError;
 pub(super) fn code(error: &StorageError, reading: bool) -> Code {
     match error {
         StorageError::Missing(_) => Code::NotFound,
-        // What was stored is broken; or what a client sends is wrong.
+        // When reading, what was stored is broken; else what a client sends is wrong.
         StorageError::WrongDigest { .. } if reading => Code::DataLoss,
         StorageError::WrongDigest { .. }
         | StorageError::TooLong(_)
@@ -21,17 +21,17 @@ pub(super) fn code(error: &StorageError, reading: bool) -> Code {
     }
 }
 
-/// What a client is told that asked for a blob.
+/// The status for a client that asked for a blob.
 pub(super) fn read_failed(error: &StorageError) -> Status {
     Status::new(code(error, true), text(error))
 }
 
-/// What a client is told that sent a blob.
+/// The status for a client that sent a blob.
 pub(super) fn write_failed(error: &StorageError) -> Status {
     Status::new(code(error, false), text(error))
 }
 
-/// Why the storage failed is for those who run it: it may name paths and hosts.
+/// Logs the cause for the operator, as it may name paths and hosts; returns a text for clients.
 pub(crate) fn text(error: &StorageError) -> String {
     match error {
         StorageError::Failed(_) | StorageError::Disk(_) => {

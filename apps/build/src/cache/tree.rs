@@ -1,4 +1,4 @@
-//! A folder with all that is below it.
+//! A folder with everything below it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,24 +12,24 @@ use crate::digest::Digest;
 use crate::reapi::{Directory, GetTreeResponse};
 use crate::storage::{Blobs, StorageError};
 
-/// A tree has so many different folders at most.
+/// The most different folders in a tree.
 const MAX_FOLDERS: usize = 100_000;
 
-/// A folder's message has so many bytes at most.
+/// The most bytes of a folder's message.
 const MAX_FOLDER: u64 = 4 << 20;
 
-/// About so many bytes of folders go in one message.
+/// About how many bytes of folders go in one message.
 const PAGE: usize = 1 << 20;
 
 struct Walk {
     blobs: Blobs,
     next: VecDeque<Digest>,
-    /// Each is sent once, wherever it stands: a few folders may stand in many places.
+    /// The folders already sent: each is sent once, even if it stands in several places.
     seen: HashSet<Digest>,
     first: Option<Directory>,
 }
 
-/// The folders below a root, the root first. Those that are not there are left out, as the protocol
+/// Streams the folders below a root, the root first. Missing ones are left out, as the protocol
 /// says.
 pub(super) async fn pages(
     blobs: Blobs,

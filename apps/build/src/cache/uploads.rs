@@ -11,7 +11,7 @@ use super::resource_name::ResourceName;
 use crate::digest::Digest;
 use crate::storage::Writer;
 
-/// So many at a time: each is a file.
+/// The most parked uploads: each is a file.
 const MAX: NonZero<usize> = NonZero::new(64).unwrap();
 
 /// Uploads whose connections broke, and that may be resumed for a while.
@@ -54,7 +54,7 @@ impl Uploads {
         }
     }
 
-    /// Keeps an upload for a while. The oldest one makes room.
+    /// Keeps an upload for a while; if there are too many, drops the oldest.
     pub(super) fn park(&self, key: Key, writer: Writer) {
         let number = {
             let mut parked = lock(&self.parked);
@@ -71,7 +71,7 @@ impl Uploads {
         ));
     }
 
-    /// How much of an upload came.
+    /// Returns how many bytes of a parked upload have come.
     pub(super) fn taken(&self, key: &Key) -> Option<u64> {
         let parked = lock(&self.parked);
         let (_, writer) = parked.uploads.peek(key)?;
@@ -91,7 +91,7 @@ async fn forget(parked: Weak<Mutex<Parked>>, key: Key, number: u64, after: Durat
         return;
     };
     let mut parked = lock(&parked);
-    // It may have been resumed, and have broken again.
+    // The upload may have been resumed, and parked again.
     if parked
         .uploads
         .peek(&key)

@@ -1,4 +1,4 @@
-//! What the coordinator has to know of an action before a worker gets it.
+//! Checks an action before a worker gets it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use crate::digest::Digest;
 use crate::reapi::{self, Action, Command, Directory, Platform};
 use crate::storage::{Blobs, StorageError};
 
-/// Messages of that many bytes go to the worker with the action.
+/// The most bytes of messages that go to the worker with the action.
 const MOST_MESSAGES: usize = 64 << 10;
-/// Of that many input files a worker is told which other worker has them.
+/// The most input files for which a worker is told which other workers have them.
 const MOST_FILES: usize = 256;
-/// A client is told of that many missing blobs at once.
+/// The most missing blobs that a client is told of at once.
 const MOST_MISSING: usize = 10_000;
 
 /// An action whose blobs are all there.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// For people: how the command begins.
+    /// The beginning of the command, for people.
     pub(super) title: String,
-    /// The input files, largest first, as many as it is worth looking for.
+    /// The input files that are worth looking for, largest first.
     pub(super) files: Vec<Digest>,
-    /// The action, its command and its folders, as far as they are small.
+    /// The action, its command and its folders, if they are small.
     pub(super) messages: Vec<Bytes>,
 }
 
-/// Reads what the action names, and looks for all that it needs.
+/// Reads what the action names, and checks that all its inputs are there.
 pub(super) async fn prepare(
     blobs: &Blobs,
     folders: &Folders,
@@ -50,7 +50,7 @@ pub(super) async fn prepare(
         Ok(bytes) => {
             let command: Command = decode("its command", &bytes)?;
             title = begin(&command.arguments);
-            // Where clients of older versions say it.
+            // Clients of older versions give it here.
             #[expect(deprecated)]
             let platform = command.platform;
             asks = asks.or(platform);
@@ -96,7 +96,7 @@ impl Messages {
     }
 }
 
-/// The tree below the input root. A folder that is in many places is looked at once.
+/// The tree below the input root. A folder in several places is looked at once.
 #[derive(Default)]
 struct Inputs {
     files: HashSet<Digest>,

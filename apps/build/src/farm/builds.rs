@@ -9,12 +9,12 @@ use filch_sync::lock;
 
 use super::snapshot::{Actions, Build};
 
-/// So many builds are remembered.
+/// The number of builds that are remembered.
 const MOST: usize = 50;
-/// So many characters of a name.
+/// The most characters of a name.
 const LONGEST: usize = 80;
 
-/// Which build of a client an action is for.
+/// The client's build that an action is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
     pub(super) id: String,
@@ -22,8 +22,8 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The client's name of the build, and its own name and version; empty if it does not say.
-    /// What is too long is cut.
+    /// Takes the client's name of the build and its own name and version, each cut if too long;
+    /// empty if it does not give them.
     pub fn new(id: &str, tool: &str) -> Self {
         Self {
             id: cut(id).to_owned(),
@@ -32,7 +32,7 @@ impl Invocation {
     }
 }
 
-/// How an action ended, or how a run of it did.
+/// The end of an action, or of one run of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Cached,
@@ -53,7 +53,7 @@ struct Books {
     builds: VecDeque<Build>,
 }
 
-/// An action that was asked for, and has no end and no run yet: if it gets none, it has failed.
+/// An action that was asked for. Unless it is settled, dropping it counts the action as failed.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Asked<'a> {
@@ -62,7 +62,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// It has ended, or a run says how it does.
+    /// Records that the action has ended, or that a run will say how it does.
     pub(super) fn settled(self) {
         mem::forget(self);
     }
@@ -75,7 +75,7 @@ impl Drop for Asked<'_> {
 }
 
 impl Builds {
-    /// An action was asked for.
+    /// Counts an action that a client asked for.
     pub(super) fn asked<'a>(&'a self, invocation: &'a Invocation) -> Asked<'a> {
         let mut books = self.lock();
         let id = &invocation.id;
@@ -99,7 +99,7 @@ impl Builds {
         Asked { builds: self, id }
     }
 
-    /// An action that a build asked for has ended, or is run again.
+    /// Counts, for its build, an action that has ended or is run again.
     pub(super) fn note(&self, id: &str, end: End) {
         let mut books = self.lock();
         if let Some(build) = books.build(id) {
@@ -109,17 +109,17 @@ impl Builds {
         }
     }
 
-    /// An action has ended, or is run again, however many builds asked for it.
+    /// Counts once, whatever number of builds asked, an action that has ended or is run again.
     pub(super) fn count(&self, end: End) {
         count(&mut self.lock().total, end);
     }
 
-    /// Since the start.
+    /// The counts since the start.
     pub(super) fn total(&self) -> Actions {
         self.lock().total
     }
 
-    /// The latest one first.
+    /// The remembered builds, the latest first.
     pub(super) fn recent(&self) -> Vec<Build> {
         self.lock().builds.iter().rev().cloned().collect()
     }

@@ -1,26 +1,26 @@
-//! What a farm may be told before it starts.
+//! The settings of a farm.
 
 use std::time::Duration;
 
-/// What a farm may be told before it starts.
+/// The settings of a farm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarmConfig {
     /// The properties of the workers' platform. An action that asks for another is refused.
     pub platform: Vec<(String, String)>,
-    /// How many workers may fail to bring an action to its end, before it is reported as failed.
+    /// The number of workers that may fail to finish an action before it is reported as failed.
     pub attempts: usize,
-    /// A worker is taken for dead after that long without a message.
+    /// A worker that sends nothing for this long is taken for dead.
     pub silence: Duration,
-    /// An action that nobody has waited for, for that long, is cancelled. So a client that lost its
-    /// connection can come back.
+    /// An action that nobody has waited for, for this long, is cancelled: until then, a client that
+    /// lost its connection can come back.
     pub abandoned_after: Duration,
-    /// A worker that could not run an action is given none for that long.
+    /// A worker that could not run an action gets none for this long.
     pub pause: Duration,
-    /// An input file of that size makes a worker that has it near to the action.
+    /// A worker is near to an action if it has an input file of this size or more.
     pub near_size: u64,
-    /// How long an action waits for a worker that is near to it, if there is one.
+    /// The longest wait of an action for a worker that is near to it, if there is one.
     pub patience: Duration,
-    /// How many files and folders an action may have for its input.
+    /// The most files and folders in an action's input.
     pub most_inputs: usize,
 }
 

@@ -1,12 +1,12 @@
-//! A defect of the coordinator ends one action or one session, and nothing else.
+//! Contains panics: a defect of the coordinator ends one action or one session, and nothing else.
 
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
-/// Runs the future to its end. If it panics, the error says so.
+/// Runs the future to its end. If it panics, returns an error that says so.
 ///
-/// What it shares with others is behind locks, and as it should be whenever one of them is free.
+/// State shared with others is behind locks, and is consistent whenever a lock is free.
 pub(super) async fn contained<T>(future: impl Future<Output = T>) -> Result<T, String> {
     let ended = AssertUnwindSafe(future).catch_unwind().await;
     ended.map_err(|panic| {

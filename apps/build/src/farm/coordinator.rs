@@ -1,4 +1,4 @@
-//! The farm: what clients ask it for.
+//! The farm, as clients use it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -29,7 +29,7 @@ use crate::digest::Digest;
 use crate::reapi::{Action, ActionResult};
 use crate::storage::{Storage, StoredResult};
 
-/// So many of the largest inputs make a worker near.
+/// The number of the largest inputs that make a worker near.
 const MOST_NEAR: usize = 32;
 
 /// A coordinator. Clones are handles of the same one.
@@ -48,26 +48,26 @@ pub(super) struct Shared {
     pub(super) roster: Roster,
     pub(super) started: SystemTime,
     pub(super) builds: Builds,
-    /// What workers show each other.
+    /// The key that workers show each other.
     pub(super) key: String,
-    /// Whether the coordinator is about to end.
+    /// Cancelled when the coordinator is about to end.
     pub(super) leaving: CancellationToken,
-    /// Whether no worker was left after that.
+    /// Cancelled when, after that, no worker is left.
     left: CancellationToken,
 }
 
 #[derive(Debug)]
 struct Runs {
     pending: HashMap<Digest, Arc<Run>>,
-    /// Also those that were over a moment ago.
+    /// The pending runs, and those that ended a moment ago.
     named: HashMap<String, Arc<Run>>,
-    /// Names are of one life of the coordinator.
+    /// The coordinator's start in nanoseconds, a part of all names: they hold for one life of it.
     life: u128,
     count: u64,
 }
 
 impl Farm {
-    /// A farm without workers.
+    /// Starts a farm without workers.
     ///
     /// # Errors
     /// If the scheduler's timer thread cannot be started.
@@ -101,14 +101,14 @@ impl Farm {
         })
     }
 
-    /// The result of the action: from the cache, unless that is to be skipped, or by a worker. All
-    /// that ask for the same action at the same time share one run. `invocation` is the build that
-    /// this is for.
+    /// Returns the result of the action: from the cache, unless that is to be skipped, or from a
+    /// worker. All that ask for one action at the same time share one run. `invocation` is the
+    /// build that asks.
     ///
-    /// If all that wait go away, the action is cancelled after a while.
+    /// If everybody who waits goes away, the action is cancelled after a while.
     ///
     /// # Errors
-    /// If the action is not there, or no action. All that is found out later is the
+    /// If the action is not in the storage, or is invalid. Later errors are in the
     /// [`Outcome`](super::Outcome).
     pub async fn execute(
         &self,
@@ -155,7 +155,7 @@ impl Farm {
                 }
                 Err(executing) => executing,
             };
-            // The API forbids that those share a run: one after another, then.
+            // The API forbids that these share a run; they run one after another.
             if !action.do_not_cache {
                 pending.run.add_build(&shared.builds, &invocation.id);
                 return Ok(pending);
@@ -164,14 +164,14 @@ impl Farm {
         }
     }
 
-    /// What an operation of that name is about, if it is pending, or was a moment ago.
+    /// Returns a wait for the operation of that name, if it is pending or ended a moment ago.
     pub fn operation(&self, name: &str) -> Option<Executing> {
         let runs = self.shared.runs();
         let run = runs.named.get(name)?;
         Some(Executing::new(Arc::clone(run), false))
     }
 
-    /// What the farm does now.
+    /// Returns what the farm does now.
     pub async fn snapshot(&self) -> Snapshot {
         let shared = &self.shared;
         let workers = shared.roster.views();
@@ -188,8 +188,7 @@ impl Farm {
         }
     }
 
-    /// New actions are refused. Workers end what they run, and leave; what waits then has no
-    /// result.
+    /// Refuses new actions. Workers finish what they run, and leave; what still waits then fails.
     pub fn leave(&self) {
         self.shared.leaving.cancel();
         self.shared.stop_if_left();
@@ -202,11 +201,11 @@ impl Farm {
 }
 
 impl Shared {
-    /// A new run of the action, or the one that is pending.
+    /// Returns a new run of the action, or a wait for the one that is pending.
     fn join(&self, action: Digest) -> Result<Arc<Run>, Executing> {
         let mut runs = self.runs();
         if let Some(run) = runs.pending.get(&action) {
-            // Under the lock, so that it is not abandoned now.
+            // The count of waiters rises under the lock, so that the run is not abandoned now.
             return Err(Executing::new(Arc::clone(run), false));
         }
         let run = Run::new(action, runs.name(action), Stage::Queued);
@@ -237,11 +236,11 @@ impl Shared {
         self.runs().named.remove(&run.name);
     }
 
-    /// Puts the result into the cache. If that fails, the action has its result all the same.
+    /// Puts the result into the cache. If that fails, clients get the result all the same.
     async fn remember(&self, action: Digest, result: &ActionResult) {
         let stored = match StoredResult::try_from(result) {
             Ok(result) => self.storage.results.put(action.hash(), result).await,
-            // A session has looked at it.
+            // The session has checked that it is a result.
             Err(_) => return,
         };
         if let Err(error) = stored {
@@ -287,7 +286,7 @@ impl Shared {
         }
     }
 
-    /// A farm that is about to end, and has no workers, has no results.
+    /// Stops the scheduler if the farm is leaving and has no workers: what waits then fails.
     pub(super) fn stop_if_left(&self) {
         if self.leaving.is_cancelled() && self.roster.len() == 0 {
             // It may have been stopped before.
@@ -296,7 +295,7 @@ impl Shared {
         }
     }
 
-    /// Nobody waits for the run. False if somebody does, or it is over.
+    /// Forgets a run that nobody waits for. Returns false if somebody does, or if it is over.
     fn abandon(&self, run: &Arc<Run>) -> bool {
         let mut runs = self.runs();
         if *run.waiting.borrow() > 0 {
@@ -314,7 +313,7 @@ impl Shared {
     }
 }
 
-/// What nobody guesses.
+/// Makes a random key.
 fn key() -> io::Result<String> {
     let mut random = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
@@ -322,7 +321,7 @@ fn key() -> io::Result<String> {
 }
 
 impl Runs {
-    /// It is over. An abandoned run may have a successor.
+    /// Forgets a run that is over. An abandoned run may have a successor, which stays.
     fn forget(&mut self, run: &Arc<Run>) {
         let pending = self.pending.get(&run.action);
         if pending.is_some_and(|pending| Arc::ptr_eq(pending, run)) {

@@ -1,4 +1,4 @@
-//! A wait for an action.
+//! A client's wait for an action.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::run::{Outcome, Run, Stage};
 use crate::digest::Digest;
 
-/// A wait for an action. Dropping it is going away.
+/// A client's wait for an action. To go away, drop it.
 #[derive(Debug)]
 pub struct Executing {
     pub(super) run: Arc<Run>,
@@ -37,22 +37,22 @@ impl Executing {
         &self.run.name
     }
 
-    /// Whether the result was in the cache.
+    /// Returns true if the result was in the cache.
     pub fn cached(&self) -> bool {
         self.cached
     }
 
-    /// How far it is now, at the first call; then, when that has changed.
+    /// Returns the current stage at the first call; later calls wait until it has changed.
     pub async fn stage(&mut self) -> Stage {
         if self.begun {
-            // The run has the other end: it is not closed.
+            // The run has the other end, so it is not closed.
             let _ = self.stages.changed().await;
         }
         self.begun = true;
         self.stages.borrow_and_update().clone()
     }
 
-    /// What becomes of it.
+    /// Waits for the outcome.
     pub async fn outcome(&mut self) -> Outcome {
         loop {
             if let Stage::Completed(outcome) = self.stage().await {

@@ -23,16 +23,16 @@ use bazel_remote_apis::google::longrunning::Operation;
 
 /// The Execution service of the Remote Execution API.
 ///
-/// An operation tells its stages as they come, and all that becomes of the action. The stream
-/// itself ends with an error only if the request was wrong. Priorities are not offered: an action
-/// waits by the order of the scheduler.
+/// An operation reports its stages as they come, and the outcome of the action. The stream itself
+/// ends with an error only if the request was wrong. There are no priorities: actions wait in the
+/// scheduler's order.
 #[derive(Debug, Clone)]
 pub struct ExecutionService {
     farm: Farm,
     cache: Cache,
 }
 
-/// What the Capabilities service says of execution.
+/// Describes execution for the Capabilities service.
 pub fn capabilities() -> ExecutionCapabilities {
     ExecutionCapabilities {
         digest_function: DigestFunction::Sha256.into(),
@@ -45,7 +45,7 @@ pub fn capabilities() -> ExecutionCapabilities {
 type Operations = Pin<Box<dyn Stream<Item = Result<Operation, Status>> + Send>>;
 
 impl ExecutionService {
-    /// For clients of that farm, whose actions are in that cache.
+    /// Serves clients of that farm, whose actions are in that cache.
     pub fn new(farm: Farm, cache: Cache) -> Self {
         Self { farm, cache }
     }
@@ -72,7 +72,7 @@ impl execution_server::Execution for ExecutionService {
         let skip_cache = request.skip_cache_lookup;
         let operations = match self.farm.execute(digest, skip_cache, &invocation).await {
             Ok(executing) => stages(executing),
-            // In the place where clients look for it.
+            // The field in which clients look for it.
             Err(failure) => failed(digest, failure),
         };
         Ok(Response::new(operations))
@@ -108,7 +108,7 @@ fn failed(digest: Digest, failure: Failure) -> Operations {
     ))
 }
 
-/// Which build the request is for, if the client says so.
+/// Reads which build the request is for, if the client says so.
 fn invocation(metadata: &MetadataMap) -> Invocation {
     let header = metadata.get_bin("build.bazel.remote.execution.v2.requestmetadata-bin");
     let bytes = header.and_then(|header| header.to_bytes().ok());

@@ -1,4 +1,4 @@
-//! Why an action has no result.
+//! The reason that an action has no result.
 
 use std::fmt;
 
@@ -11,29 +11,29 @@ use crate::storage::StorageError;
 use bazel_remote_apis::google::protobuf::Any;
 use bazel_remote_apis::google::rpc;
 
-/// Why an action has no result.
+/// The reason that an action has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// These blobs, which the action needs, are not in the storage: a client that has them may send
-    /// them, and ask again.
+    /// them and ask again.
     Missing(Vec<Digest>),
-    /// The action is not one that can be run: says why.
+    /// The action cannot be run, for this reason.
     Invalid(String),
-    /// The action asks for another platform: says which.
+    /// The action asks for another platform: this one.
     Platform(String),
-    /// The action has more inputs than that.
+    /// The action has more inputs than this.
     TooLarge(usize),
-    /// What the worker said.
+    /// The worker refused the action, with this code and text.
     Refused(Code, String),
-    /// So many workers were given the action, and none brought it to an end: what happened to each.
+    /// This many workers got the action, and none finished it: what happened to each.
     Lost(Vec<String>),
     /// Nobody waited for it.
     Cancelled,
-    /// The storage failed: says how.
+    /// The storage failed, with this error.
     Storage(String),
     /// The coordinator is about to end.
     Stopped,
-    /// The coordinator is wrong: says how.
+    /// The coordinator has a defect, with this text.
     Defect(String),
 }
 
@@ -51,7 +51,7 @@ impl Failure {
         }
     }
 
-    /// As a client gets it. A client sends what is missing, if it is told in this way.
+    /// Makes the status for a client. A client sends missing blobs if they are named in this form.
     pub fn status(&self) -> rpc::Status {
         let details = match self {
             Self::Missing(blobs) => vec![precondition(blobs)],
@@ -99,7 +99,7 @@ impl From<StorageError> for Failure {
     }
 }
 
-/// The form in which the Remote Execution API says that blobs are missing.
+/// Names missing blobs in the form that the Remote Execution API prescribes.
 fn precondition(blobs: &[Digest]) -> Any {
     let violation = |blob: &Digest| Violation {
         kind: "MISSING".to_owned(),

@@ -1,4 +1,4 @@
-//! Folders that were read before: the actions of a build have most of theirs in common.
+//! A cache of folders: the actions of a build share most of theirs.
 
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,17 +10,17 @@ use lru::LruCache;
 use crate::digest::Digest;
 use crate::reapi::Directory;
 
-/// What was not asked for while that many others were is forgotten.
+/// The most folders that are kept; the least recently used ones go first.
 const MOST: NonZero<usize> = NonZero::new(8192).unwrap();
 
-/// A folder, and the message that it is.
+/// A folder, and the message that encodes it.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) message: Bytes,
     pub(super) directory: Directory,
 }
 
-/// Folders that were read lately.
+/// The folders that were read lately.
 #[derive(Debug)]
 pub(super) struct Folders(Mutex<LruCache<Digest, Arc<Folder>>>);
 

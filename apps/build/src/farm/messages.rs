@@ -1,4 +1,4 @@
-//! What a worker says, checked.
+//! Checks of the messages from workers.
 
 use tonic::{Code, Status};
 
@@ -6,9 +6,9 @@ use super::failure::Failure;
 use crate::digest::Digest;
 use crate::protocol::{self, Blobs, Hello, MOST_IN_MESSAGE};
 
-/// Slots of a worker.
+/// The most slots of a worker.
 pub(super) const MOST_SLOTS: usize = 1024;
-/// Bytes of a worker's name or address.
+/// The most bytes of a worker's name or address.
 const LONGEST: usize = 256;
 
 pub(super) fn check_hello(hello: &Hello) -> Result<(), Status> {

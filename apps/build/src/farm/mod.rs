@@ -1,7 +1,7 @@
 //! The coordinator: it gives actions to workers, and their results to clients.
 //!
-//! [`Farm`] is around a [`Scheduler`](filch_build_scheduler::Scheduler), whose jobs are actions and
-//! whose artifacts are blobs. Clients come by [`ExecutionService`], workers by [`WorkersService`].
+//! [`Farm`] wraps a [`Scheduler`](filch_build_scheduler::Scheduler), whose jobs are actions and
+//! whose artifacts are blobs. Clients use [`ExecutionService`], workers [`WorkersService`].
 //!
 //! ```text
 //! Execute ──► Farm::execute ──► Scheduler ──► session ──► worker

@@ -1,4 +1,4 @@
-//! What a client is told of an action: an operation.
+//! The operation message that tells a client about an action.
 
 use prost::Message;
 

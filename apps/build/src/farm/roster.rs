@@ -1,4 +1,4 @@
-//! The workers that are there.
+//! The connected workers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,7 +21,7 @@ struct Workers {
     count: u64,
 }
 
-/// A worker that is there.
+/// A connected worker.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Entry {
     state: Mutex<State>,
 }
 
-/// What a worker does and has.
+/// The state of a worker: what it runs, and how many blobs it has.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) running: BTreeMap<u64, (Work, SystemTime)>,
@@ -66,7 +66,7 @@ impl Roster {
         self.lock().there.remove(&id);
     }
 
-    /// Where that worker serves its blobs, if it does.
+    /// Returns the address where that worker serves its blobs, if it does.
     pub(super) fn address(&self, id: WorkerId) -> Option<String> {
         let workers = self.lock();
         let address = &workers.there.get(&id)?.address;

@@ -1,4 +1,4 @@
-//! An action that waits or runs, and all that wait for it.
+//! An action that waits or runs, and everyone who waits for it.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::failure::Failure;
 use crate::digest::Digest;
 use crate::reapi::ActionResult;
 
-/// What becomes of an action.
+/// The outcome of an action.
 pub type Outcome = Result<Arc<ActionResult>, Failure>;
 
 impl From<&Outcome> for End {
@@ -25,7 +25,7 @@ impl From<&Outcome> for End {
     }
 }
 
-/// How far an action is.
+/// The stage that an action has reached.
 #[derive(Debug, Clone)]
 pub enum Stage {
     /// It waits for a worker.
@@ -43,26 +43,26 @@ pub(super) struct Run {
     /// The name of the operation, by which a client finds it again.
     pub(super) name: String,
     pub(super) stage: watch::Sender<Stage>,
-    /// How many wait for it.
+    /// The number of those that wait for it.
     pub(super) waiting: watch::Sender<usize>,
     place: Mutex<Place>,
 }
 
 #[derive(Debug, Default)]
 struct Place {
-    /// Whether the scheduler was told that the job is over: it is told once.
+    /// True once the scheduler was told that the job is over, which it is told once.
     over: bool,
-    /// The session of the worker that runs it, and what that calls it.
+    /// The session of the worker that runs it, and the run's number there.
     session: Option<(mpsc::UnboundedSender<u64>, u64)>,
-    /// What happened to the workers that did not bring it to an end.
+    /// The reasons of the workers that did not finish it.
     attempts: Vec<String>,
-    /// The builds that it is for, one for each client that asked.
+    /// The builds that wait for it, one for each client that asked.
     builds: Vec<String>,
-    /// How it ended, once it has.
+    /// The end of the action, once it has one.
     end: Option<End>,
 }
 
-/// What happens to an action whose worker did not bring it to an end.
+/// The consequence of a worker that did not finish the action.
 pub(super) enum Attempt {
     /// The scheduler was told that the job is over.
     Over,
@@ -70,7 +70,7 @@ pub(super) enum Attempt {
     Again,
 }
 
-/// What a worker is told of a job.
+/// A job, as a worker gets it.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     pub(super) run: Arc<Run>,
@@ -78,7 +78,7 @@ pub(super) struct Work {
 }
 
 impl PartialEq for Work {
-    /// An action is scheduled once at a time.
+    /// Compares runs: an action is scheduled once at a time.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.run, &other.run)
     }
@@ -95,11 +95,11 @@ impl Run {
         })
     }
 
-    /// Returns when nobody has waited for it for that long.
+    /// Returns when nobody has waited for the run for that long.
     pub(super) async fn abandoned(&self, grace: Duration) {
         let mut waiting = self.waiting.subscribe();
         loop {
-            // `self` has the sender: it is never closed.
+            // `self` has the sender, so it is never closed.
             let _ = waiting.wait_for(|&count| count == 0).await;
             let back = waiting.wait_for(|&count| count > 0);
             if timeout(grace, back).await.is_err() {
@@ -108,7 +108,7 @@ impl Run {
         }
     }
 
-    /// A worker is about to run it. False if it is over, and need not be run.
+    /// Records that a worker is about to run it. Returns false if it is over, and need not be run.
     pub(super) fn begin(&self, session: &mpsc::UnboundedSender<u64>, number: u64) -> bool {
         let mut place = self.place();
         if place.over {
@@ -119,7 +119,7 @@ impl Run {
         true
     }
 
-    /// Tells the scheduler that the job is over, unless it was told. Returns whether it was now.
+    /// Tells the scheduler that the job is over, and returns true, unless it was told before.
     pub(super) fn end(&self, tell: impl FnOnce()) -> bool {
         let mut place = self.place();
         if place.over {
@@ -130,7 +130,7 @@ impl Run {
         true
     }
 
-    /// As `end`, for an action that nobody waits for: the worker that runs it is told as well.
+    /// Ends it as `end` does because nobody waits for it, and tells the worker that runs it.
     pub(super) fn cancel(&self, tell: impl FnOnce()) -> bool {
         let ended = self.end(tell);
         if ended && let Some((session, number)) = self.place().session.take() {
@@ -140,8 +140,7 @@ impl Run {
         ended
     }
 
-    /// The worker did not bring it to an end: says why. After the last attempt, the scheduler is
-    /// told.
+    /// Records why a worker did not finish it. After the last attempt, tells the scheduler.
     pub(super) fn failed(
         &self,
         why: String,
@@ -168,7 +167,7 @@ impl Run {
         Attempt::Over
     }
 
-    /// It is for this build as well.
+    /// Adds a build that waits for it.
     pub(super) fn add_build(&self, builds: &Builds, build: &str) {
         let mut place = self.place();
         match place.end {

@@ -1,4 +1,4 @@
-//! One worker's life: it gets actions as it has room for them, and says what became of each.
+//! One worker's session: it sends the worker actions while there is room, and takes the results.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::protocol::{
 use crate::reapi::ActionResult;
 use crate::storage::StoredResult;
 
-/// A worker may say that it has that many blobs, and not more.
+/// The most blobs that a worker may announce.
 pub(super) const MOST_HELD: usize = 1 << 18;
 
 type Picks = FuturesUnordered<Picking<Digest, Work, Outcome>>;
@@ -42,14 +42,14 @@ pub(super) struct Session {
     /// The number of the last run.
     last: u64,
     held: HashSet<Digest>,
-    /// Runs that nobody waits for any more come here.
+    /// The numbers of runs that nobody waits for any more.
     cancels: mpsc::UnboundedSender<u64>,
-    /// The worker gets no actions until then.
+    /// The worker gets no actions before this time.
     paused_until: Option<Instant>,
     leaving: bool,
 }
 
-/// The worker's side of the stream, as it comes.
+/// Serves the worker's stream until it ends.
 pub(super) async fn serve(
     shared: Arc<Shared>,
     mut inbound: Streaming<FromWorker>,
@@ -78,7 +78,7 @@ pub(super) async fn serve(
     ended
 }
 
-/// The next message of the worker, `None` if it has gone.
+/// Returns the next message of the worker, or `None` if it has left.
 async fn next(
     inbound: &mut Streaming<FromWorker>,
     deadline: Instant,
@@ -201,7 +201,7 @@ impl Session {
     fn leave(&mut self, picks: &mut Picks) {
         self.leaving = true;
         self.entry.state().leaving = true;
-        // What they got and was not seen goes back.
+        // Actions that these have picked, but nobody has taken, go back.
         picks.clear();
     }
 
@@ -255,7 +255,7 @@ impl Session {
         self.order(Order::Run(run))
     }
 
-    /// Which other workers have these blobs, of those that it has not itself.
+    /// Finds other workers that have those of these blobs that this worker lacks.
     async fn sources(&self, files: &[Digest]) -> Result<Vec<Source>, Status> {
         let mut sources = Vec::new();
         if self.shared.roster.len() < 2 {
@@ -276,7 +276,7 @@ impl Session {
 
     async fn done(&mut self, done: Done, picks: &mut Picks) -> Result<(), Status> {
         let number = done.run;
-        // It stays among those that run until the message is known to be good.
+        // The run stays in the map until the message is known to be good.
         let Some(work) = self.running.get(&number).cloned() else {
             let not = format!("Done for run {number}, which is not one that this worker runs");
             return Err(Status::invalid_argument(not));
@@ -287,11 +287,11 @@ impl Session {
                 Some(result) => {
                     work.run.end(|| {
                         drop(scheduler.on_job_complete(id, action, Ok(Arc::new(result))));
-                        // What is in its cache are blobs: it says so itself.
+                        // The artifact is the action: the worker announces its blobs itself.
                         drop(scheduler.remove_artifact(id, action));
                     });
                 }
-                // They may have been forgotten just now; a liar has as many attempts as others.
+                // The storage may have lost them just now; a liar has as many attempts as others.
                 None => {
                     let absent = "its result names blobs that are not in the storage";
                     self.elsewhere(&work, absent, picks);
@@ -312,7 +312,7 @@ impl Session {
         Ok(())
     }
 
-    /// Another worker may do better, or this one after a pause.
+    /// Gives the action up to another worker, and pauses this one.
     fn elsewhere(&mut self, work: &Work, message: &str, picks: &mut Picks) {
         picks.clear();
         self.paused_until = Some(Instant::now() + self.shared.config.pause);
@@ -323,7 +323,7 @@ impl Session {
         }
     }
 
-    /// The result, if its blobs are all there.
+    /// Decodes the result; returns it if all its blobs are there.
     async fn check(&self, number: u64, bytes: Vec<u8>) -> Result<Option<ActionResult>, Status> {
         let invalid =
             |what: String| Status::invalid_argument(format!("Done for run {number}: {what}"));
@@ -331,19 +331,19 @@ impl Session {
         let result = result.map_err(|error| invalid(error.to_string()))?;
         match self.shared.storage.results.is_complete(&result).await {
             Ok(complete) => Ok(complete.then(|| result.into_message())),
-            // Clients are told of it, too.
+            // Clients see this error as well.
             Err(error) => Err(Status::internal(text(&error))),
         }
     }
 
-    /// Has room for all orders of a worker that reads: two for each run.
+    /// Sends an order. There is room for two per run, so that a worker that reads never lacks it.
     fn order(&self, order: Order) -> Result<(), Status> {
         let order = Ok(ToWorker { order: Some(order) });
         let deaf = |_| Status::unavailable("the worker does not read what it is told");
         self.orders.try_send(order).map_err(deaf)
     }
 
-    /// The worker is not there any more: others run its actions.
+    /// Gives all runs of a lost worker back, for others to run.
     async fn end(&mut self, ended: &Result<(), Status>) {
         let name = &self.entry.name;
         match ended {
@@ -368,7 +368,7 @@ impl Session {
     }
 }
 
-/// The worker does not bring the action to its end.
+/// Records that the worker will not finish the action.
 fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> Attempt {
     let builds: &Builds = &shared.builds;
     let action = work.run.action;

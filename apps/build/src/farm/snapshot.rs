@@ -1,56 +1,55 @@
-//! What the farm does at a moment, for people to look at: the status page and the metrics are made
-//! of it.
+//! A snapshot of the farm for people: the status page and the metrics are made from it.
 
 use std::time::SystemTime;
 
 use crate::digest::Digest;
 
-/// What the farm does at a moment.
+/// A snapshot of the farm.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// The moment.
+    /// The time of the snapshot.
     pub at: SystemTime,
-    /// When this coordinator started.
+    /// The start of this coordinator.
     pub started: SystemTime,
-    /// The workers that are there, by their names.
+    /// The connected workers, sorted by name.
     pub workers: Vec<Worker>,
-    /// How many actions wait for a worker.
+    /// The actions that wait for a worker.
     pub waiting: usize,
-    /// How the actions ended since the start.
+    /// The ends of actions since the start.
     pub actions: Actions,
-    /// The last builds, the latest one first.
+    /// The last builds, the latest first.
     pub builds: Vec<Build>,
 }
 
-/// How actions ended.
+/// The number of actions by their end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// The result was in the cache: nothing ran.
+    /// Actions whose result was in the cache: nothing ran.
     pub cached: u64,
-    /// The command ran, and its exit code was 0.
+    /// Actions whose command ran, with exit code 0.
     pub succeeded: u64,
-    /// The command ended with another exit code, or could not be run.
+    /// Actions whose command had another exit code, or could not be run.
     pub failed: u64,
-    /// Runs that another one had to replace: the worker was lost, or gave the action back.
+    /// Runs that were repeated: the worker was lost, or gave the action back.
     pub retried: u64,
 }
 
 /// A worker.
 #[derive(Debug, Clone)]
 pub struct Worker {
-    /// As it calls itself.
+    /// The name that it gives itself.
     pub name: String,
-    /// Where other workers read its blobs; empty if they cannot.
+    /// The address where other workers read its blobs; empty if they cannot.
     pub address: String,
-    /// When it came.
+    /// The time when it connected.
     pub since: SystemTime,
-    /// How many actions it runs at a time.
+    /// The actions that it can run at a time.
     pub slots: usize,
-    /// What it runs, oldest first.
+    /// Its runs, oldest first.
     pub running: Vec<Running>,
-    /// How many blobs it has.
+    /// The number of its blobs.
     pub blobs: usize,
-    /// It ends what it runs, and leaves.
+    /// True if it finishes what it runs, and then leaves.
     pub leaving: bool,
 }
 
@@ -59,26 +58,25 @@ pub struct Worker {
 pub struct Running {
     /// The action.
     pub action: Digest,
-    /// Its command, as far as people need it: the arguments, cut after some length.
+    /// Its command for people: the arguments, cut after some length.
     pub command: String,
-    /// When the worker got it.
+    /// The time when the worker got it.
     pub since: SystemTime,
 }
 
-/// A build: the actions of one invocation of a client, or of clients that do not say which one it
-/// is.
+/// A build: the actions of one invocation of a client, or of all clients that do not name theirs.
 #[derive(Debug, Clone)]
 pub struct Build {
-    /// As the client calls it; empty if it does not.
+    /// The client's name of it; empty if it has none.
     pub invocation: String,
-    /// The client: its name and version; empty if it does not say.
+    /// The client's name and version; empty if it does not give them.
     pub tool: String,
-    /// When its first action came.
+    /// The time when its first action came.
     pub first: SystemTime,
-    /// When something of it came or ended last.
+    /// The time when one of its actions last came or ended.
     pub last: SystemTime,
-    /// How many of its actions wait or run.
+    /// The number of its actions that wait or run.
     pub pending: u64,
-    /// How the others ended.
+    /// The ends of the others.
     pub actions: Actions,
 }

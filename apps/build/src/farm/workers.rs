@@ -19,7 +19,7 @@ pub struct WorkersService {
 }
 
 impl WorkersService {
-    /// For workers of that farm.
+    /// Serves the workers of that farm.
     pub fn new(farm: Farm) -> Self {
         Self { farm }
     }
@@ -38,12 +38,12 @@ impl farm_server::Farm for WorkersService {
             return Err(Status::unavailable("the coordinator is about to end"));
         }
         let inbound = request.into_inner();
-        // A run and its cancel for each slot, and twice that, since the last `Done` may have come
-        // before the worker has read all of the stream.
+        // A run and its cancel for each slot, twice: the worker's last `Done` may come before it
+        // has read the whole stream.
         let (orders, out) = mpsc::channel(4 * MOST_SLOTS);
         tokio::spawn(async move {
             if let Err(status) = serve(shared, inbound, orders.clone()).await {
-                // If nobody listens, nobody need know.
+                // If nobody listens, nobody needs to know.
                 let _ = orders.send(Err(status)).await;
             }
         });

@@ -15,12 +15,12 @@ use super::summary::Summary;
 use crate::storage::{Limits as StorageLimits, Location, Storage};
 use crate::worker::{Limits, Runner, remove};
 
-/// What `filch-build run` is told.
+/// The arguments of `filch-build run`.
 #[derive(Debug, Clone, Args)]
 pub struct RunArguments {
     /// The graph: a TOML file in the folder of the project
     graph: PathBuf,
-    /// How many jobs run at a time; by default, as many as there are processors
+    /// The number of jobs that run at a time; by default, one for each processor
     #[arg(short, long)]
     jobs: Option<usize>,
     /// End the build when a job fails
@@ -29,10 +29,10 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// Runs the build, and shows how it goes.
+    /// Runs the build and shows its progress.
     ///
     /// # Errors
-    /// If the graph is wrong, or the cache cannot be used. A job that fails is in the summary.
+    /// If the graph is wrong, or the cache cannot be used. A failed job is in the summary instead.
     pub async fn run(&self) -> Result<Summary, Box<dyn Error>> {
         let graph = Graph::read(&self.graph)?;
         let project = match self.graph.parent() {
@@ -42,7 +42,7 @@ impl RunArguments {
         let cache = project.join(CACHE);
         let location = Location::Disk(cache.join("storage"));
         let storage = Storage::open(&location, StorageLimits::default()).await?;
-        // The storage is ours alone, so nobody uses these.
+        // The storage is used by us alone, so nobody uses these.
         let folders = cache.join("actions");
         remove(&folders)?;
         let runner = Runner::new("here", folders, Limits::default());

@@ -1,4 +1,4 @@
-//! A build on the terminal.
+//! The progress of a build on the terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -6,7 +6,7 @@ use super::build::Watch;
 use super::job::Job;
 use super::summary::Outcome;
 
-/// Shows a build on the terminal: a bar, and what commands write to their standard error.
+/// Shows a build on the terminal: a bar, and the standard error of commands.
 #[derive(Debug)]
 pub struct Bar {
     bar: ProgressBar,
@@ -15,7 +15,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// For that many jobs.
+    /// Makes a bar for that many jobs.
     pub fn new(jobs: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
         let bar = ProgressBar::new(jobs as u64);
@@ -27,7 +27,7 @@ impl Bar {
         }
     }
 
-    /// Takes it away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -38,7 +38,7 @@ impl Bar {
             .set_message(format!("{} cached; {names}", self.cached));
     }
 
-    /// Above the bar; also if there is no terminal.
+    /// Prints above the bar; also if there is no terminal.
     fn print(&self, text: &str) {
         self.bar.suspend(|| eprintln!("{text}"));
     }

@@ -1,4 +1,4 @@
-//! Brings the outputs of jobs into the folder of the project.
+//! Copies the outputs of jobs into the folder of the project.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -18,7 +18,7 @@ use crate::reapi::{ActionResult, Directory, Tree};
 use crate::storage::Blobs;
 use crate::worker::{check_link, check_name};
 
-/// What an output is.
+/// An output, in memory.
 #[derive(Debug)]
 enum Item {
     File { blob: Digest, executable: bool },
@@ -26,17 +26,17 @@ enum Item {
     Folder(Vec<(String, Item)>),
 }
 
-/// Brings the outputs of jobs into the folder of the project. A file is whole, or as it was.
+/// Copies outputs of jobs into the folder of the project. A file is replaced whole, or not at all.
 #[derive(Debug)]
 pub(super) struct Bringer {
     project: PathBuf,
-    /// In the cache, on the same disk.
+    /// A folder in the cache, on the same disk.
     work: PathBuf,
     next: AtomicU64,
 }
 
 impl Bringer {
-    /// Into this project, whose path has no symbolic links.
+    /// Copies into this project, whose path has no symbolic links.
     pub(super) fn new(project: &Path) -> io::Result<Self> {
         let work = project.join(CACHE).join("new");
         match fs::remove_dir_all(&work) {
@@ -50,7 +50,7 @@ impl Bringer {
         })
     }
 
-    /// Brings what is in the result of an action; returns it as inputs of other jobs.
+    /// Copies the outputs in the result of an action; returns them as inputs of other jobs.
     pub(super) async fn bring(
         &self,
         outputs: &[String],
@@ -119,7 +119,7 @@ impl Bringer {
         write(new.clone(), item, blobs).await?;
         let full = self.project.join(path);
         let replace = move || {
-            // A file takes the place of a file at once; a folder must be away first.
+            // A rename replaces a file by a file at once; a folder must be moved away first.
             if fs::symlink_metadata(&full).is_ok_and(|found| found.is_dir())
                 || fs::symlink_metadata(&new).is_ok_and(|found| found.is_dir())
             {
@@ -150,7 +150,7 @@ fn digest(digest: Option<&crate::reapi::Digest>) -> Result<Digest, JobError> {
     digest.ok_or_else(|| JobError::Unusable("an output has no digest".to_owned()))
 }
 
-/// Whether exactly that is at the path.
+/// Returns true if exactly that is at the path.
 fn is_there(path: &Path, item: &Item) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         return false;
@@ -175,7 +175,7 @@ fn is_there(path: &Path, item: &Item) -> bool {
     }
 }
 
-/// Makes it at the path, where nothing is.
+/// Makes the item at the path, where nothing is yet.
 fn write(path: PathBuf, item: Item, blobs: &Blobs) -> BoxFuture<'_, Result<(), JobError>> {
     async move {
         let file = |error| JobError::File {
@@ -206,7 +206,7 @@ fn write(path: PathBuf, item: Item, blobs: &Blobs) -> BoxFuture<'_, Result<(), J
     .boxed()
 }
 
-/// The folder that a `Tree` describes.
+/// Builds the folder that a `Tree` describes.
 fn folder_of(tree: &Tree) -> Result<Item, JobError> {
     let digest_of = |folder: &Directory| (Digest::of(&folder.encode_to_vec()), folder.clone());
     let children: HashMap<_, _> = tree.children.iter().map(digest_of).collect();

@@ -22,15 +22,15 @@ use crate::digest::Digest;
 use crate::reapi::{Action, ActionResult, Command, command::EnvironmentVariable};
 use crate::storage::Blobs;
 
-/// Where programs are, unless a job says.
+/// The default search path.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Is told how a build goes.
+/// Observes a build.
 pub trait Watch {
-    /// The command of a job is looked up, and run if its result is not known.
+    /// Called before the command of a job is looked up, and run if its result is not known.
     fn started(&mut self, job: &Job);
 
-    /// A job has ended; `stderr` is what its command wrote.
+    /// Called when a job has ended; `stderr` is what its command wrote.
     fn ended(&mut self, job: &Job, outcome: &Outcome, stderr: &[u8]);
 }
 
@@ -46,7 +46,7 @@ pub struct Build<E> {
     fail_fast: bool,
 }
 
-/// How a job ended, and what it leaves.
+/// The end of a job, and its outputs.
 struct End {
     job: usize,
     outcome: Outcome,
@@ -56,7 +56,7 @@ struct End {
 }
 
 impl<E: Executor> Build<E> {
-    /// Of this graph in this project; `blobs` are those of the executor.
+    /// Prepares a build of this graph in this project; `blobs` are those of the executor.
     ///
     /// # Errors
     /// If the folder of the project cannot be used.
@@ -73,24 +73,24 @@ impl<E: Executor> Build<E> {
         })
     }
 
-    /// How many jobs are run at a time.
+    /// Sets the number of jobs that run at a time.
     #[must_use]
     pub fn at_a_time(self, jobs: usize) -> Self {
         let at_a_time = jobs.max(1);
         Self { at_a_time, ..self }
     }
 
-    /// Whether the build ends when a job fails; else, what does not depend on it goes on.
+    /// Chooses whether the build ends when a job fails, or goes on with what does not depend on it.
     #[must_use]
     pub fn fail_fast(self, fail_fast: bool) -> Self {
         Self { fail_fast, ..self }
     }
 
-    /// Runs all jobs. If the future is dropped, what runs is killed; outputs are whole or as they
-    /// were.
+    /// Runs all jobs. If the future is dropped, running commands are killed; outputs are whole or
+    /// as they were.
     ///
     /// # Errors
-    /// If an input is not there: then nothing has run.
+    /// If an input is not there: then nothing has been run.
     pub async fn run(&self, watch: &mut impl Watch) -> Result<Summary, GraphError> {
         let begin = Instant::now();
         let inputs = sources::find(&self.graph, &self.project)?;
@@ -127,7 +127,7 @@ impl<E: Executor> Build<E> {
             if let Outcome::Failed(_) = end.outcome {
                 is_over |= self.fail_fast;
                 if is_over {
-                    // What runs is killed.
+                    // Dropping what runs kills it.
                     running.clear();
                 }
                 continue;
@@ -177,7 +177,7 @@ impl<E: Executor> Build<E> {
         }
     }
 
-    /// What the job has made, and whether that was known.
+    /// Runs the job, or looks its result up; returns its outputs, and whether they were known.
     async fn run_job(
         &self,
         job: &Job,
@@ -225,7 +225,7 @@ impl<E: Executor> Build<E> {
     }
 }
 
-/// The digest of the job's action; adds the messages.
+/// Computes the digest of the job's action; adds the messages.
 fn action(job: &Job, root: Digest, messages: &mut Vec<(Digest, Bytes)>) -> Digest {
     let mut add = |bytes: Vec<u8>| {
         let digest = Digest::of(&bytes);
@@ -256,7 +256,7 @@ fn action(job: &Job, root: Digest, messages: &mut Vec<(Digest, Bytes)>) -> Diges
     add(action.encode_to_vec())
 }
 
-/// For each job that has ended: how long the longest chain up to it took, and the job before it.
+/// The longest chain up to each job that has ended: its time, and the job before in it.
 struct Chains {
     ends: Vec<Option<(Duration, Option<usize>)>>,
 }

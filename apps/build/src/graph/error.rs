@@ -1,58 +1,58 @@
-//! What is wrong with the file of a graph.
+//! Errors in the file of a graph.
 
 use std::fmt;
 use std::path::Path;
 
-/// What is wrong with the file of a graph, and where.
+/// An error in the file of a graph, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphError {
     /// The file.
     pub file: Box<Path>,
-    /// The line, from 1 on; 0 if the file could not be read.
+    /// The line, from 1; 0 if the file could not be read.
     pub line: usize,
-    /// The job, if it is about one.
+    /// The job, if the error is in one.
     pub job: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with the file of a graph.
+/// A problem in the file of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// The file cannot be read.
     Unreadable(String),
-    /// It is not TOML, or has not the keys of a graph.
+    /// It is not TOML, or does not have the keys of a graph.
     Syntax(String),
     /// An id is empty.
     NoId,
-    /// Two jobs have one id.
+    /// Two jobs have the same id.
     DuplicateJob,
     /// The job has neither `command` nor `sh`, or an empty one.
     NoCommand,
     /// The job has both `command` and `sh`.
     TwoCommands,
-    /// An argument or a variable of the environment cannot be one.
+    /// An argument or an environment variable has characters that it cannot have.
     BadText(String),
-    /// There is no job of this id.
+    /// There is no job with this id.
     MissingDependency(String),
     /// Jobs depend on each other in a circle: the ids along it, the first one again at the end.
     Cycle(Vec<String>),
-    /// This is not a path in the project: says why.
+    /// This is not a path in the project, for this reason.
     BadPath(String),
-    /// An input that no file of the project matches.
+    /// No file of the project matches this input.
     MissingInput(String),
-    /// The input is an output of a job, which is to be among the dependencies.
+    /// The input is an output of a job, which must be among the dependencies.
     InputIsOutput {
         /// The input.
         input: String,
         /// The job that makes it.
         job: String,
     },
-    /// Another job has this output, or one that is in it, or that it is in.
+    /// Another job has this output, or an output inside it, or one that it is inside of.
     DuplicateOutput {
         /// The output.
         output: String,
-        /// The other one.
+        /// The other output.
         other: String,
         /// The other job.
         job: String,

@@ -1,4 +1,4 @@
-//! What runs the actions of a build.
+//! Executors: they run the actions of a build.
 
 use std::future::{self, Future};
 
@@ -10,19 +10,19 @@ use crate::reapi::{Action, ActionResult};
 use crate::storage::{Storage, StoredResult};
 use crate::worker::{Access, RunError, Runner};
 
-/// What runs the actions of a build: this process, or a farm.
+/// An executor of a build's actions: this process, or a farm.
 pub trait Executor: Send + Sync {
-    /// Runs the action whose message, inputs and command are in the storage of the build; its
-    /// outputs are there then. If the future is dropped, nobody waits for the action any more.
+    /// Runs the action whose message, inputs and command are in the build's storage, and returns
+    /// once its outputs are there too. Dropping the future gives the action up.
     fn execute(&self, action: Digest) -> impl Future<Output = Result<Execution, Status>> + Send;
 }
 
-/// What an action led to.
+/// The result of an action.
 #[derive(Debug, Clone)]
 pub struct Execution {
     /// The result.
     pub result: ActionResult,
-    /// Whether it was known before.
+    /// True if it was known before.
     pub cached: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Runs them by this runner; keeps results in this storage.
+    /// Runs actions by this runner; keeps results in this storage.
     pub fn new(runner: Runner, storage: Storage) -> Self {
         Self { runner, storage }
     }

@@ -129,7 +129,7 @@ impl Graph {
         &self.jobs
     }
 
-    /// The error of a job's input.
+    /// Makes the error for a missing input of a job.
     pub(super) fn missing(&self, job: &Job, input: &str) -> GraphError {
         let line = job.inputs.iter().find(|(pattern, _)| pattern == input);
         GraphError {
@@ -141,7 +141,7 @@ impl Graph {
     }
 }
 
-/// A problem, and where in the text.
+/// A problem, and its position in the text.
 type Wrong = (usize, Problem);
 
 fn check(
@@ -223,10 +223,10 @@ fn check(
     })
 }
 
-/// More than any job takes, and a number that messages can hold.
+/// The longest time limit: more than any job takes, and a number that messages can hold.
 const MOST_TIME: Duration = Duration::from_secs(1_000_000_000);
 
-/// Which job makes which output.
+/// The job that makes each output.
 type Makers<'a> = BTreeMap<&'a str, usize>;
 
 fn check_outputs(jobs: &[JobText]) -> Result<Makers<'_>, (usize, usize, Problem)> {
@@ -262,7 +262,7 @@ fn check_outputs(jobs: &[JobText]) -> Result<Makers<'_>, (usize, usize, Problem)
     Ok(makers)
 }
 
-/// The job that makes this path, or a folder that it is in.
+/// Finds the job that makes this path, or a folder that contains it.
 fn maker(makers: &Makers<'_>, path: &str) -> Option<usize> {
     let ends = path.match_indices('/').map(|(end, _)| end);
     let mut ways = ends.chain([path.len()]).map(|end| &path[..end]);

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::storage::StorageError;
 
-/// The folder of the cache, in that of the project.
+/// The name of the cache's folder, in that of the project.
 pub(super) const CACHE: &str = ".filch";
 
-/// A job of a graph: a command, what it needs and what it makes.
+/// A job of a graph: its command, inputs and outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub(super) id: String,
@@ -19,7 +19,7 @@ pub struct Job {
     pub(super) env: BTreeMap<String, String>,
     /// Patterns of files of the project, and their lines.
     pub(super) inputs: Vec<(String, usize)>,
-    /// Places of jobs in the graph, sorted.
+    /// The indices of jobs in the graph, sorted.
     pub(super) deps: Vec<usize>,
     /// Sorted.
     pub(super) outputs: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// What the file calls it.
+    /// Returns its id in the file.
     pub fn id(&self) -> &str {
         &self.id
     }
 }
 
-/// Why a job has failed.
+/// The reason that a job failed.
 #[derive(Debug)]
 pub enum JobError {
     /// Its command ended with this exit code.
@@ -42,7 +42,7 @@ pub enum JobError {
     NoOutput(String),
     /// It could not be run, or not to its end.
     NotRun(tonic::Status),
-    /// What it made, or needs, is not it can be: says why.
+    /// An output or an input is not one that can be used, for this reason.
     Unusable(String),
     /// The cache failed.
     Storage(StorageError),
@@ -50,7 +50,7 @@ pub enum JobError {
     File {
         /// Its path in the project.
         path: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
 }

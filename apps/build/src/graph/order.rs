@@ -1,7 +1,7 @@
 //! The order of jobs.
 
-/// A circle in a graph, if there is one: nodes, each of which depends on the next, and the last one
-/// on the first.
+/// Finds a cycle in a graph, if there is one: nodes, each of which depends on the next, and the
+/// last on the first.
 pub(super) fn find_cycle(depends: &[&[usize]]) -> Option<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -14,7 +14,7 @@ pub(super) fn find_cycle(depends: &[&[usize]]) -> Option<Vec<usize>> {
         if states[start] != State::New {
             continue;
         }
-        // The way to the current node: with each, how many of its dependencies have been seen.
+        // The path to the current node, with the number of dependencies seen of each.
         let mut way = vec![(start, 0)];
         states[start] = State::OnWay;
         while let Some((node, seen)) = way.last_mut() {

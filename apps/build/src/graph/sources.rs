@@ -1,4 +1,4 @@
-//! The files of a project that are inputs.
+//! The files of a project that are inputs of jobs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -56,7 +56,7 @@ pub(super) fn find(graph: &Graph, project: &Path) -> Result<Vec<Vec<String>>, Gr
     Ok(found)
 }
 
-/// The files that match: of a folder, all that are in it.
+/// Lists the files that match; if the pattern is a folder, all files in it.
 fn expand(pattern: &str, project: &Path) -> Vec<String> {
     let plain = project.join(pattern);
     let pattern = match fs::metadata(&plain) {
@@ -85,7 +85,7 @@ fn escape(path: &Path) -> String {
     glob::Pattern::escape(&path.to_string_lossy())
 }
 
-/// Puts the files into the storage, each once.
+/// Puts files into the storage, each once.
 #[derive(Debug)]
 pub(super) struct Sources {
     project: PathBuf,
@@ -93,7 +93,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Of this project, whose path has no symbolic links.
+    /// Takes files of this project, whose path has no symbolic links.
     pub(super) fn new(project: &Path) -> Self {
         Self {
             project: project.to_owned(),

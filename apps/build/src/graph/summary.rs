@@ -1,11 +1,11 @@
-//! How a build went.
+//! The summary of a build.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::job::JobError;
 
-/// How a job ended.
+/// The end of a job.
 #[derive(Debug)]
 pub enum Outcome {
     /// Its command ran.
@@ -14,11 +14,11 @@ pub enum Outcome {
     Cached,
     /// It failed.
     Failed(JobError),
-    /// It depends on one that failed, or the build ended before.
+    /// It depends on a job that failed, or the build ended first.
     Skipped,
 }
 
-/// How a build went.
+/// The summary of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Jobs whose command ran.
@@ -29,11 +29,11 @@ pub struct Summary {
     pub failed: usize,
     /// Jobs that depend on one that failed, or that had not begun when the build ended.
     pub skipped: usize,
-    /// How long it took.
+    /// Its duration.
     pub time: Duration,
-    /// The chain of dependencies that took longest: ids, the first one to run first.
+    /// The chain of dependencies that took longest: ids, the first to run first.
     pub critical_path: Vec<String>,
-    /// How long the jobs of that chain took.
+    /// The duration of that chain's jobs.
     pub critical_time: Duration,
 }
 

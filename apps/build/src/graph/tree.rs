@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::reapi::{Directory, DirectoryNode, FileNode, SymlinkNode, Tree};
 use crate::storage::Blobs;
 
-/// What is at a path.
+/// A node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
     File {
@@ -30,7 +30,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Adds what is at a path. What is there already must be equal.
+    /// Adds a node at a path. If there is one already, it must be equal.
     pub(super) fn add(&mut self, path: &str, node: Node) -> Result<(), JobError> {
         let taken = || JobError::Unusable(format!("two inputs are at {path:?}"));
         let mut folder = self;
@@ -48,7 +48,7 @@ impl Folder {
         }
     }
 
-    /// The digest of its `Directory`; adds the messages.
+    /// Computes the digest of its `Directory`; adds the messages.
     pub(super) fn encode(&self, messages: &mut Vec<(Digest, Bytes)>) -> Digest {
         let mut directory = Directory::default();
         for (name, node) in &self.nodes {
@@ -91,7 +91,7 @@ pub(super) async fn store(blobs: &Blobs, digest: Digest, bytes: Bytes) -> Result
     Ok(())
 }
 
-/// Stores the folders of a `Tree` that an action has made; returns the digest of the first.
+/// Stores the folders of a `Tree` that an action has made; returns the digest of the root.
 pub(super) async fn unpack(blobs: &Blobs, tree: &Tree) -> Result<Digest, JobError> {
     for child in &tree.children {
         let bytes = Bytes::from(child.encode_to_vec());

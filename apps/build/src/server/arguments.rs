@@ -16,32 +16,32 @@ use crate::storage::{Limits, Location};
 /// The options of `filch-build serve`.
 #[derive(Debug, Clone, Args)]
 pub struct ServeArguments {
-    /// Where to listen, for gRPC and HTTP together
+    /// The address to listen on, for gRPC and HTTP together
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8980")]
     listen: SocketAddr,
-    /// Where blobs and results are kept: `disk:PATH`, `memory`,
+    /// The place of blobs and results: `disk:PATH`, `memory`,
     /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS,
     /// `redis+unix:///SOCKET` or `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; the keys of S3
     /// are in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`
     #[arg(long, value_name = "WHERE", default_value = "disk:filch-cache")]
     storage: Location,
-    /// How much of a disk the storage may take, as 500M or 10G; beyond that, it forgets what was
-    /// not used for the longest time
+    /// The most that the storage may take of a disk, as 500M or 10G; beyond that, it forgets what
+    /// was not used for the longest time
     #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size)]
     storage_limit: u64,
-    /// How large a blob may be
+    /// The largest size of a blob
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
     blob_limit: u64,
-    /// The name of the one instance that there is
+    /// The name of the only instance
     #[arg(long, value_name = "NAME", default_value = "", value_parser = instance)]
     instance: String,
     /// Let no client store results of actions: only what workers have run is in the cache
     #[arg(long)]
     no_updates: bool,
-    /// A file with the token that clients have to send
+    /// A file with the token that clients must send
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A file with a token that allows to read, and nothing else
+    /// A file with a token that only allows reading
     #[arg(long, value_name = "FILE", requires = "token_file")]
     read_token_file: Option<PathBuf>,
     /// The server's certificate, in the PEM format: switches TLS on
@@ -54,19 +54,19 @@ pub struct ServeArguments {
     /// one is refused
     #[arg(long, value_name = "NAME=VALUE", value_parser = property)]
     platform: Vec<(String, String)>,
-    /// How many milliseconds an action waits for a worker that has its larger inputs
+    /// The milliseconds for which an action waits for a worker that has its larger inputs
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 50)]
     patience: u64,
-    /// An input of that size makes a worker that has it worth waiting for
+    /// An input of this size makes a worker that has it worth waiting for
     #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = size)]
     near_size: u64,
-    /// How many seconds what runs may go on after the end was asked for
+    /// The seconds for which running work may go on after the server was asked to end
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     grace: u64,
 }
 
 impl ServeArguments {
-    /// What they say.
+    /// Makes the server's settings of them.
     ///
     /// # Errors
     /// If a file with a token cannot be read or has none.
@@ -104,7 +104,7 @@ impl ServeArguments {
     }
 }
 
-/// Bytes, with a unit or without.
+/// Parses a number of bytes, with a unit or without.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|unit: char| !unit.is_ascii_digit());
     let shift = match &text[digits.len()..] {
@@ -129,7 +129,7 @@ fn property(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The protocol allows no parts that resource names use themselves.
+/// Checks an instance's name: the protocol reserves the keywords of resource names.
 fn instance(text: &str) -> Result<String, String> {
     let keywords = [
         "blobs",

@@ -35,7 +35,7 @@ pub struct Tokens {
     reading: Option<Token>,
 }
 
-/// Only a hash: all are of one length, and none is printed.
+/// A token's hash: all have one length, and the token itself is never printed.
 #[derive(Clone)]
 struct Token([u8; 32]);
 
@@ -57,7 +57,7 @@ impl fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// One token for everything, and perhaps another one that allows to read only.
+    /// Takes one token for everything, and perhaps another that only allows reading.
     pub fn new(all: &str, reading: Option<&str>) -> Self {
         Self {
             all: Token::new(all.as_bytes()),
@@ -65,7 +65,7 @@ impl Tokens {
         }
     }
 
-    /// Reads them from files, of which each has one line.
+    /// Reads them from files of one line each.
     ///
     /// # Errors
     /// If a file cannot be read, or has no token.
@@ -117,7 +117,7 @@ fn line(file: &Path) -> Result<String, NotATokenFile> {
     Ok(token.to_owned())
 }
 
-/// The token that a client sends.
+/// Reads the token that a client sends.
 fn sent(headers: &HeaderMap) -> Option<Token> {
     let value = headers.get(AUTHORIZATION)?.as_bytes();
     let space = value.iter().position(|byte| *byte == b' ')?;
@@ -139,7 +139,7 @@ enum Refused {
     ReadOnly,
 }
 
-/// Lets through what may be asked for.
+/// Passes the requests that their token allows.
 pub(super) async fn check(State(tokens): State<Tokens>, request: Request, next: Next) -> Response {
     let Err(refused) = tokens.check(&request) else {
         return next.run(request).await;
@@ -165,7 +165,7 @@ pub(super) async fn check(State(tokens): State<Tokens>, request: Request, next: 
         HeaderValue::from_static("text/plain; charset=utf-8"),
     );
     if code == StatusCode::UNAUTHORIZED {
-        // A browser asks for a password then.
+        // A browser then asks for a password.
         headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         headers.append(
             WWW_AUTHENTICATE,
@@ -180,7 +180,7 @@ pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with(b"application/grpc"))
 }
 
-/// A file that has no token in it, and why.
+/// A file that contains no token, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotATokenFile {
     file: PathBuf,

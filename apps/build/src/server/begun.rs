@@ -8,17 +8,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// The bytes by which a connection is known to speak HTTP/2. As long as fewer are there, and could
-/// be the first ones of these, nothing else waits for the client with a limit. What this server
-/// answers by HTTP/1 has as many.
+/// The first bytes that a client has to send in time: the length of HTTP/2's preface. Until they
+/// are there, or differ from it, nothing else limits the wait for the client. Any HTTP/1 request
+/// that this server answers is at least as long.
 const PREFACE: usize = 24;
 
 /// A connection on which the client has to begin in time, or its read fails.
 pub(super) struct Begun<S> {
     stream: S,
-    /// How many of the first bytes have not come.
+    /// The number of these bytes that are still missing.
     missing: usize,
-    /// `None` once they have.
+    /// `None` once they are there.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 

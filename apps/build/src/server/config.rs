@@ -1,4 +1,4 @@
-//! What a server is told when it starts.
+//! The settings of a server.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,24 +9,24 @@ use crate::cache::CacheConfig;
 use crate::farm::FarmConfig;
 use crate::storage::{Limits, Location};
 
-/// What a server is told when it starts.
+/// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where it listens. Port 0 is any free one.
+    /// The address; port 0 is any free one.
     pub listen: SocketAddr,
-    /// Where it keeps what it has.
+    /// The storage.
     pub storage: Location,
-    /// How much that may be.
+    /// The storage's limits.
     pub limits: Limits,
-    /// What clients may do with the cache.
+    /// The limits of clients in the cache.
     pub cache: CacheConfig,
-    /// How it runs actions; the instance is that of the cache.
+    /// The farm's settings; its instance is the cache's.
     pub farm: FarmConfig,
-    /// Tokens, one of which every client has to send. Without any, everybody may ask.
+    /// Tokens, one of which every client has to send. Without any, everybody has access.
     pub tokens: Option<Tokens>,
-    /// With TLS, if there is one.
+    /// The certificate for TLS, if wanted.
     pub certificate: Option<Certificate>,
-    /// For so long what runs may go on after the end was asked for.
+    /// The time for which running work may go on after the server was asked to end.
     pub grace: Duration,
 }
 
@@ -40,7 +40,7 @@ pub struct Certificate {
 }
 
 impl Default for Config {
-    /// In memory, on a free port of this machine alone, without tokens and without TLS.
+    /// Memory, a free port of this machine alone, no tokens and no TLS.
     fn default() -> Self {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 0).into(),

@@ -1,4 +1,4 @@
-//! Connections, until the server ends.
+//! Accepts connections until the server ends.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::begun::Begun;
 
-/// Within that time TLS has to be agreed on, and the head of a request has to come.
+/// The time limit for TLS to be agreed on, and for the head of a request to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Takes connections until `stopping`, and then lets what runs go on until its end, or `cut`.
+/// Accepts connections until `stopping`; then lets running requests end, or cuts them at `cut`.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -31,7 +31,7 @@ pub(crate) async fn serve(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Of too many open files, most often: some of them close.
+                // Most often because too many files are open: some of them close.
                 tracing::warn!(%error, "no connection could be taken");
                 sleep(Duration::from_millis(50)).await;
                 continue;
@@ -84,7 +84,7 @@ impl Connection {
             .initial_stream_window_size(2 << 20)
             .initial_connection_window_size(8 << 20)
             .max_concurrent_streams(256)
-            // A client whose machine is gone is noticed.
+            // So that a client whose machine is gone is noticed.
             .keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(PATIENCE);
         let service = TowerToHyperService::new(self.routes);

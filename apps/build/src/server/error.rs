@@ -1,4 +1,4 @@
-//! Why a server does not start.
+//! Errors at the start of a server.
 
 use std::net::SocketAddr;
 use std::{fmt, io};
@@ -7,26 +7,26 @@ use super::auth::NotATokenFile;
 use super::tls::NotACertificate;
 use crate::storage::{Location, StorageError};
 
-/// Why a server does not start.
+/// The reason that a server does not start.
 #[derive(Debug)]
 pub enum StartError {
     /// The storage cannot be used.
     Storage {
-        /// Which one.
+        /// The storage.
         location: Location,
-        /// Why.
+        /// The error.
         error: Box<StorageError>,
     },
     /// It cannot listen there: most often, another process does.
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// The farm's timers cannot be started.
     Farm(io::Error),
-    /// A file with a token has none.
+    /// A token file contains no token.
     Token(NotATokenFile),
     /// The certificate or its key cannot be used.
     Certificate(NotACertificate),

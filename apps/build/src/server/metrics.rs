@@ -1,4 +1,4 @@
-//! What Prometheus asks for: counters and gauges of the farm, and how long requests take.
+//! Metrics for Prometheus: counters and gauges of the farm, and the durations of requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const PREFIX: &str = "filch_build";
 /// One label and its value.
 type Label = [(&'static str, String); 1];
 
-/// What lasts from one scrape to the next. Clones count together.
+/// The counts that last from one scrape to the next. Clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
@@ -46,7 +46,7 @@ impl Metrics {
         Self { registry, requests }
     }
 
-    /// All of it, as text. `usage` is what the storage has, if it knows.
+    /// Writes all metrics as text. `usage` is that of the storage, if it is known.
     pub(super) fn encode(
         &self,
         farm: &Snapshot,
@@ -78,13 +78,13 @@ pub(super) async fn measure(
     response
 }
 
-/// From a tenth of a millisecond to 26 seconds.
+/// Makes a histogram from a tenth of a millisecond to 26 seconds.
 fn durations() -> Histogram {
     Histogram::new(exponential_buckets(0.000_1, 4.0, 10))
 }
 
-/// The methods that are counted each for itself. A client names a method as it likes: the others
-/// count as one, or a label would have any number of values.
+/// The methods that are counted separately. Clients may send any name, so all others count as one:
+/// else a label would have any number of values.
 const METHODS: &[&str] = &[
     "build.bazel.remote.execution.v2.ActionCache/GetActionResult",
     "build.bazel.remote.execution.v2.ActionCache/UpdateActionResult",
@@ -101,7 +101,7 @@ const METHODS: &[&str] = &[
     "google.bytestream.ByteStream/Write",
 ];
 
-/// `GetActionResult` of gRPC, `GET /ac` of HTTP.
+/// Names the method of a request: `GetActionResult` of gRPC, `GET /ac` of HTTP.
 pub(super) fn method(verb: &str, path: &str) -> String {
     let path = path.trim_start_matches('/');
     if let Some(known) = METHODS.iter().find(|known| **known == path) {
@@ -120,7 +120,7 @@ pub(super) fn method(verb: &str, path: &str) -> String {
     }
 }
 
-/// What the storage counts.
+/// Registers the counters of the storage.
 fn register(registry: &mut Registry, storage: &Counters) {
     let counters = [
         (
@@ -170,7 +170,7 @@ fn register(registry: &mut Registry, storage: &Counters) {
     }
 }
 
-/// What a snapshot says.
+/// Makes the gauges and counters of a snapshot.
 fn of_the_moment(farm: &Snapshot, usage: Option<Usage>) -> Registry {
     let mut registry = Registry::with_prefix(PREFIX);
     if let Some(Usage { entries, bytes }) = usage {
@@ -215,7 +215,7 @@ fn of_the_moment(farm: &Snapshot, usage: Option<Usage>) -> Registry {
     let blobs: Family<Label, Gauge> = Family::default();
     for worker in &farm.workers {
         let name = label("worker", &worker.name);
-        // Two workers may have one name.
+        // Two workers may have the same name.
         slots.get_or_create(&name).inc_by(gauge(worker.slots));
         running
             .get_or_create(&name)

@@ -1,4 +1,4 @@
-//! What people and Prometheus look at: `/status` and `/metrics`.
+//! The pages `/status` for people and `/metrics` for Prometheus.
 
 use axum::Router;
 use axum::extract::State;
@@ -20,7 +20,7 @@ struct Pages {
     metrics: Metrics,
 }
 
-/// Adds the pages to all that the server answers, and measures how long its answers take.
+/// Adds the pages to the server's routes, and measures all requests.
 pub(super) fn with_pages(routes: Router, cache: &Cache, farm: &Farm) -> Router {
     let metrics = Metrics::new(cache.storage().counters());
     let pages = Router::new()
@@ -41,7 +41,7 @@ async fn show_status(State(pages): State<Pages>) -> Response {
     let headers = [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
-        // What clients say is escaped. Were it not, still no script would run.
+        // Text of clients is escaped. Even if it were not, no script would run.
         (
             CONTENT_SECURITY_POLICY,
             "default-src 'none'; style-src 'unsafe-inline'",

@@ -1,4 +1,4 @@
-//! Which services there are.
+//! The services of the server.
 
 use axum::Router;
 use axum::extract::Request;
@@ -19,7 +19,7 @@ use crate::reapi::capabilities_server::CapabilitiesServer;
 use crate::reapi::content_addressable_storage_server::ContentAddressableStorageServer;
 use crate::reapi::execution_server::ExecutionServer;
 
-/// All that the server answers.
+/// Makes all routes of the server.
 pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
     let offer = Offer::new(cache.clone(), Some(farm::capabilities()));
     let mut services = Routes::builder();
@@ -48,8 +48,8 @@ pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
     with_pages(routes, cache, farm)
 }
 
-/// Its library answers whatever comes to the path of a method. What is not said to be gRPC was not
-/// looked at as such when the token was.
+/// Refuses other requests on the paths of gRPC: its library would answer them, although their token
+/// was not checked as that of a gRPC call.
 async fn grpc_alone(request: Request, next: Next) -> Response {
     if is_grpc(request.headers()) {
         return next.run(request).await;

@@ -19,12 +19,12 @@ use crate::cache::Cache;
 use crate::farm::Farm;
 use crate::storage::Storage;
 
-/// A coordinator as a server.
+/// Starts coordinators as servers.
 #[derive(Debug)]
 pub struct Server;
 
 impl Server {
-    /// Starts one. It answers when this returns.
+    /// Starts one. It answers as soon as this returns.
     ///
     /// # Errors
     /// If it cannot use its storage, its certificate or its address.
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-/// A server that runs. Dropped, it goes on.
+/// A running server. Dropping this does not end it.
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
@@ -80,27 +80,27 @@ pub struct Running {
 }
 
 impl Running {
-    /// Where it listens.
+    /// Returns the address it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its cache.
+    /// Returns its cache.
     pub const fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Its farm.
+    /// Returns its farm.
     pub const fn farm(&self) -> &Farm {
         &self.farm
     }
 
-    /// Ends it: no new actions, and when the workers have left, no new connections; what runs goes
-    /// on until its end, or until its time is over.
+    /// Ends it: it takes no new actions, and when the workers have left, no new connections;
+    /// running requests go on until they end, or until their time is over.
     pub async fn shutdown(mut self) {
         self.farm.leave();
         let orderly = async {
-            // Workers send what they have made by new requests.
+            // Workers send their outputs by new requests.
             self.farm.left().await;
             self.stopping.cancel();
             // It ends by a panic or by itself.

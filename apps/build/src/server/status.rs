@@ -1,4 +1,4 @@
-//! The status page: what the farm does, as HTML without scripts.
+//! The status page: a snapshot of the farm as HTML without scripts.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,12 +8,12 @@ use maud::{DOCTYPE, Markup, html};
 use crate::farm::{Actions, Build, Running, Snapshot, Worker};
 use crate::storage::Storage;
 
-/// How often a browser asks again, in seconds.
+/// The seconds after which a browser loads the page again.
 const REFRESH: u32 = 5;
 
 const STYLE: &str = include_str!("status.css");
 
-/// The page of a farm, and of what it has stored.
+/// Renders the page of a farm and its storage.
 pub(super) fn page(farm: &Snapshot, storage: &Storage) -> Markup {
     html! {
         (DOCTYPE)
@@ -43,7 +43,7 @@ pub(super) fn page(farm: &Snapshot, storage: &Storage) -> Markup {
     }
 }
 
-/// The numbers at the top.
+/// Renders the numbers at the top.
 fn figures(farm: &Snapshot, storage: &Storage) -> Markup {
     let slots: usize = farm.workers.iter().map(|worker| worker.slots).sum();
     let running: usize = farm.workers.iter().map(|worker| worker.running.len()).sum();
@@ -145,7 +145,7 @@ fn builds(farm: &Snapshot) -> Markup {
     }
 }
 
-/// A build: what it is, and its place on the time from `first` to `last`.
+/// Renders a build, and its place on the time from `first` to `last`.
 fn build_row(build: &Build, first: SystemTime, last: SystemTime) -> Markup {
     let Actions {
         cached,
@@ -183,10 +183,10 @@ struct Bar {
     width: f64,
 }
 
-/// The least width of a build's line: that one sees it.
+/// The least width of a build's line, so that it is visible.
 const LEAST: f64 = 0.01;
 
-/// How a build's actions ended, side by side on the time that it took.
+/// Computes the bars of a build's ends, side by side on the time that it took.
 fn bars(build: &Build, first: SystemTime, last: SystemTime) -> Vec<Bar> {
     let whole = since(last, first).as_secs_f64();
     let share = |time: Duration| {
@@ -218,7 +218,7 @@ fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// `97%`; a dash before the first lookup.
+/// Writes a share as `97%`; a dash before the first lookup.
 fn rate(hits: u64, misses: u64) -> String {
     match hits + misses {
         0 => "–".to_owned(),
@@ -230,7 +230,7 @@ fn since(later: SystemTime, earlier: SystemTime) -> Duration {
     later.duration_since(earlier).unwrap_or_default()
 }
 
-/// In the two largest units that it has: `3m 20s`, `250ms`.
+/// Writes a time in its two largest units: `3m 20s`, `250ms`.
 fn ago(now: SystemTime, then: SystemTime) -> String {
     let time = since(now, then);
     let unit = match time.as_secs() {

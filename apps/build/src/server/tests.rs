@@ -1,4 +1,4 @@
-//! The status page and the metrics of a farm that is made up.
+//! The status page and the metrics of an invented farm.
 
 use std::time::{Duration, SystemTime};
 
@@ -81,7 +81,7 @@ fn storage() -> Storage {
 #[test]
 fn what_clients_say_is_text_on_the_page() {
     let page = page(&farm(), &storage()).into_string();
-    // For a look at it.
+    // So that a person can look at it.
     if let Some(place) = std::env::var_os("FILCH_STATUS_PAGE") {
         std::fs::write(place, &page).unwrap();
     }

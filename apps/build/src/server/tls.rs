@@ -1,4 +1,4 @@
-//! Certificates.
+//! Certificates for TLS.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::config::Certificate;
 
-/// What makes TLS of connections.
+/// Makes the acceptor that starts TLS on connections.
 pub(crate) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, NotACertificate> {
     let Certificate { chain, key } = certificate;
     let certificates = certificates(chain)?;
@@ -27,7 +27,7 @@ pub(crate) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, NotACer
     Ok(Arc::new(config).into())
 }
 
-/// The authorities of a file.
+/// Reads the authorities in a file.
 pub(crate) fn authorities(file: &Path) -> Result<RootCertStore, NotACertificate> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
@@ -36,7 +36,7 @@ pub(crate) fn authorities(file: &Path) -> Result<RootCertStore, NotACertificate>
     Ok(roots)
 }
 
-/// The certificates of a file: one at least.
+/// Reads the certificates in a file: at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotACertificate> {
     let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
     let certificates: Vec<_> = certificates.map_err(NotACertificate::new(file))?;
@@ -46,7 +46,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotACertifi
     Ok(certificates)
 }
 
-/// A file that is no certificate, or not its private key, and why.
+/// A file without a usable certificate or private key, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotACertificate {
     file: PathBuf,

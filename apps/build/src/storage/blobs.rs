@@ -15,7 +15,7 @@ use super::store::{Store, blocking};
 use super::writer::{Expected, Writer};
 use crate::digest::Digest;
 
-/// So many questions to a shared storage wait for their answers at a time.
+/// The number of questions to a shared storage that are asked at a time.
 const QUESTIONS: usize = 16;
 
 /// Blobs, each under the name of its digest. Clones are handles of the same storage.
@@ -35,12 +35,12 @@ impl Blobs {
         }
     }
 
-    /// Blobs in memory, without a limit.
+    /// Keeps blobs in memory, without a limit.
     pub fn in_memory() -> Self {
         Self::new(Store::in_memory(), u64::MAX, Arc::default())
     }
 
-    /// Whether the blob is there. If it is, that counts as a use.
+    /// Returns true if the blob is there; it counts as used then.
     ///
     /// # Errors
     /// If the storage fails.
@@ -48,7 +48,7 @@ impl Blobs {
         Ok(digest == Digest::EMPTY || self.find(digest.hash()).await? == Some(digest))
     }
 
-    /// Those of the blobs that are not there. The others count as used.
+    /// Returns the blobs that are not there. The others count as used.
     ///
     /// # Errors
     /// If the storage fails.
@@ -58,7 +58,7 @@ impl Blobs {
     ) -> Result<Vec<Digest>, StorageError> {
         let mut missing = Vec::new();
         if let Store::Disk(_) = self.store {
-            // Nothing here waits, unlike below.
+            // Nothing waits here, unlike below.
             for digest in digests {
                 if !self.contains(digest).await? {
                     missing.push(digest);
@@ -75,7 +75,7 @@ impl Blobs {
             .await
     }
 
-    /// The blob of that hash, for clients that do not know its size.
+    /// Finds the blob of that hash, for clients that do not know its size.
     ///
     /// # Errors
     /// If the storage fails.
@@ -87,11 +87,11 @@ impl Blobs {
         Ok(size.map(|size| Digest::from_hash(*hash, size)))
     }
 
-    /// The whole blob, whose bytes have been checked.
+    /// Reads the whole blob, and checks its bytes.
     ///
     /// # Errors
-    /// If it is not there, if what is there is not it, or if the storage fails. What is not it is
-    /// removed.
+    /// If it is not there, if the bytes are not the blob's, which then are removed, or if the
+    /// storage fails.
     pub async fn read(&self, digest: Digest) -> Result<Bytes, StorageError> {
         if digest == Digest::EMPTY {
             return Ok(Bytes::new());
@@ -113,10 +113,10 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Reads the blob one piece after another, from a byte on.
+    /// Reads the blob piece by piece, from a byte on.
     ///
     /// # Errors
-    /// As [`Blobs::read`]; that the bytes are wrong may come out later.
+    /// As [`Blobs::read`]; wrong bytes may be found only later.
     pub async fn open(&self, digest: Digest, range: Range) -> Result<Reader, StorageError> {
         let Range { from, length } = range;
         let to = length.map_or(u64::MAX, |length| from.saturating_add(length));
@@ -163,7 +163,7 @@ impl Blobs {
     /// Stores a whole blob.
     ///
     /// # Errors
-    /// If the bytes are not it, or if the storage fails: then nothing is stored.
+    /// If the bytes are not the blob's, or if the storage fails: then nothing is stored.
     pub async fn write(&self, digest: Digest, bytes: Bytes) -> Result<(), StorageError> {
         let mut writer = self.writer(digest).await?;
         writer.write(bytes).await?;
@@ -171,7 +171,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// Stores a blob whose bytes come one piece after another.
+    /// Stores a blob whose bytes come piece by piece.
     ///
     /// # Errors
     /// If the storage takes no blob of that size.
@@ -179,7 +179,7 @@ impl Blobs {
         Writer::new(&self.store, expected.into(), self.limit, &self.counters).await
     }
 
-    /// All blobs, the last one that was used first; none of a shared storage, which has no list.
+    /// Lists all blobs, the last used first; none of a shared storage, which has no list.
     pub fn list(&self) -> Vec<Digest> {
         match &self.store {
             Store::Disk(disk) => disk.blobs(),
@@ -187,8 +187,8 @@ impl Blobs {
         }
     }
 
-    /// What comes and goes from now on; nothing of a shared storage. There is one listener, the
-    /// last one.
+    /// Listens for blobs that come and go from now on; a shared storage reports none. A new
+    /// listener replaces the last one.
     pub(crate) fn changes(&self) -> mpsc::UnboundedReceiver<Change> {
         match &self.store {
             Store::Disk(disk) => disk.changes(),
@@ -196,23 +196,23 @@ impl Blobs {
         }
     }
 
-    /// How many bytes a blob may have.
+    /// Returns the most bytes of a blob.
     pub const fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Whether an upload may stay unfinished for a while without taking memory.
+    /// Returns true if an upload can stay unfinished for a while without taking memory.
     pub(crate) const fn is_disk(&self) -> bool {
         matches!(self.store, Store::Disk(_))
     }
 }
 
-/// Which bytes of a blob are wanted.
+/// The part of a blob that is wanted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
-    /// The first one.
+    /// The first byte.
     pub from: u64,
-    /// How many, all if not said.
+    /// The number of bytes; all that follow if `None`.
     pub length: Option<u64>,
 }
 

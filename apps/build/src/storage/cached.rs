@@ -1,10 +1,10 @@
-//! Reads that wait for nothing.
+//! Reads that never wait for the disk.
 
 use std::fs::File;
 use std::path::Path;
 
-/// The bytes of a file, if there are that many, and the kernel has all of them in memory. Elsewhere
-/// than on Linux there is no way to ask for that.
+/// Reads a file if it has that size and the kernel has all of it in memory. Systems other than
+/// Linux have no way to ask for that.
 #[cfg(target_os = "linux")]
 pub(super) fn read(path: &Path, size: usize) -> Option<(File, Vec<u8>)> {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -12,7 +12,7 @@ pub(super) fn read(path: &Path, size: usize) -> Option<(File, Vec<u8>)> {
 
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
-    // One byte more: another file may have the name by now, and is not read in part.
+    // One byte more: the name may be another file's by now, which must not be read in part.
     let mut bytes = vec![0; size + 1];
     let into = &mut [std::io::IoSliceMut::new(&mut bytes)];
     let read = preadv2(&file, into, 0, ReadWriteFlags::NOWAIT).ok()?;

@@ -1,8 +1,8 @@
-//! What storage has done so far.
+//! Counters of the storage.
 
 use prometheus_client::metrics::counter::Counter;
 
-/// What storage has done so far. Clones count together.
+/// Counters of the storage. Clones count together.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     /// Blobs that somebody asked for and that were there.
@@ -15,10 +15,10 @@ pub struct Counters {
     pub bytes_written: Counter,
     /// Bytes of blobs that were read.
     pub bytes_read: Counter,
-    /// Blobs whose bytes were not theirs when they were read.
+    /// Blobs that were read and had other bytes than their digest says.
     pub corrupt: Counter,
     /// Results that somebody asked for and that were there, with all of their blobs.
     pub result_hits: Counter,
-    /// Results that somebody asked for and that were not there, or not all of their blobs.
+    /// Results that somebody asked for and that were missing, or some of whose blobs were.
     pub result_misses: Counter,
 }

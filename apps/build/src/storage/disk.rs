@@ -1,7 +1,7 @@
 //! Entries as files of a folder.
 //!
-//! A file is written under a temporary name and renamed, so that no half-written one is ever seen.
-//! What is renamed, and what the index says, change together under the index's lock.
+//! A file is written under a temporary name and renamed, so that nobody sees a half-written one.
+//! The rename and the change of the index happen together, under the index's lock.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -20,7 +20,7 @@ use super::name::{Kind, Name};
 use super::used::{Used, note_use};
 use crate::digest::Digest;
 
-/// Entries as files of a folder, of which those go that were not used for the longest time.
+/// Entries as files of a folder; the least recently used ones go first.
 #[derive(Debug)]
 pub(super) struct Disk {
     root: PathBuf,
@@ -48,14 +48,14 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // To close it would not do: a process that is being started at this moment has the file
-        // open as well, until it executes its program.
+        // Closing it would not do: a process that is being started at this moment has the file open
+        // as well, until it executes its program.
         let _ = self.0.unlock();
     }
 }
 
 impl Disk {
-    /// Opens the folder, or makes it. What other processes left half-written is removed.
+    /// Opens the folder, or makes it, and removes what other processes left half-written.
     pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
         fs::create_dir_all(root)?;
         let held = Held::take(root)?;
@@ -82,7 +82,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// A new file that is to get that name. It is removed when it is dropped.
+    /// Makes a file that will get that name. Dropping it removes it.
     ///
     /// Threads that make files in one folder wait for each other: there are as many as for names.
     pub(super) fn temporary(&self, name: &Name) -> io::Result<NamedTempFile> {
@@ -93,27 +93,27 @@ impl Disk {
         self.root.join(TEMPORARY).join(digits(name.hash[0]))
     }
 
-    /// Gives a file its name, in place of what had that name.
+    /// Gives a file its name, in place of the file that had that name.
     pub(super) fn keep(&self, file: NamedTempFile, name: Name, size: u64) -> io::Result<()> {
         let path = self.path(&name);
         let excess = {
             let mut index = self.index();
-            // Dropped at once: an open file of each entry is not wanted.
+            // Dropped at once, so that not every entry has an open file.
             let _file = file.persist(path).map_err(|error| error.error)?;
             index.insert(name, size);
             self.take_out_excess(&mut index)
         };
-        // Removing a large file takes time: without the lock.
+        // Removing a large file takes time, so it is done without the lock.
         drop(excess);
         Ok(())
     }
 
-    /// The size of what has that name, which is now the last one that was used.
+    /// Returns the size of the entry, which counts as used now.
     pub(super) fn size(&self, name: &Name) -> Option<u64> {
         self.index().touch(name)
     }
 
-    /// Opens what has that name. It can be read even if it goes meanwhile.
+    /// Opens the entry, which can be read even if it is removed meanwhile.
     pub(super) fn file(&self, name: &Name) -> io::Result<Option<File>> {
         if self.index().touch(name).is_none() {
             return Ok(None);
@@ -121,7 +121,7 @@ impl Disk {
         let path = self.path(name);
         let mut opened = File::open(&path);
         if is_missing(&opened) {
-            // It may have gone and come again: looked at once more, where nothing comes or goes.
+            // It may have gone and come back: look again under the lock, where nothing changes.
             let mut index = self.index();
             opened = File::open(&path);
             if is_missing(&opened) {
@@ -134,19 +134,19 @@ impl Disk {
         Ok(Some(file))
     }
 
-    /// All bytes of what has that name, if nothing has to be waited for: if it is small, and the
-    /// kernel has it in memory.
+    /// Reads the whole entry if that needs no waiting: if it is small, and the kernel has it in
+    /// memory.
     pub(super) fn read_cached(&self, name: &Name, size: u64) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok().filter(|size| *size <= SMALL)?;
         let (file, bytes) = cached::read(&self.path(name), size)?;
         if let Some(used) = lock(&self.used).push(file) {
-            // Nobody waits for that.
+            // Nobody waits for this.
             spawn_blocking(move || drop(used));
         }
         Some(bytes)
     }
 
-    /// Removes what has that name, if anything.
+    /// Removes the entry, if there is one.
     pub(super) fn remove(&self, name: &Name) -> io::Result<()> {
         let mut index = self.index();
         index.remove(name);
@@ -156,13 +156,13 @@ impl Disk {
         }
     }
 
-    /// How many entries there are, and what they take of the disk.
+    /// Returns the number of entries, and their bytes on the disk.
     pub(super) fn usage(&self) -> (usize, u64) {
         let index = self.index();
         (index.entries(), index.used())
     }
 
-    /// All blobs, the last one that was used first.
+    /// Lists all blobs, the last used one first.
     pub(super) fn blobs(&self) -> Vec<Digest> {
         let index = self.index();
         let blobs = index.iter().filter(|(name, _)| name.kind == Kind::Blob);
@@ -171,15 +171,15 @@ impl Disk {
             .collect()
     }
 
-    /// What comes and goes from now on, in the order in which it does. There is one listener, the
+    /// Listens for blobs that come and go from now on, in that order. A new listener replaces the
     /// last one.
     pub(super) fn changes(&self) -> mpsc::UnboundedReceiver<Change> {
         self.index().listen()
     }
 
-    /// Moves what is too much out of its names. Dropping it removes it.
+    /// Moves entries beyond the limit out of their names. Dropping the result removes them.
     ///
-    /// What cannot be moved stays: the next one that comes is reason to try again.
+    /// An entry that cannot be moved stays; the next entry that comes is a reason to try again.
     fn take_out_excess(&self, index: &mut Index) -> Vec<tempfile::TempPath> {
         let mut excess = Vec::new();
         while let Some((name, size)) = index.pop_excess() {
@@ -207,7 +207,7 @@ impl Disk {
     }
 }
 
-/// To copy so much takes no longer than to ask a thread for it.
+/// The largest read on the spot: copying this much takes no longer than asking a thread for it.
 const SMALL: usize = 256 << 10;
 
 const TEMPORARY: &str = "temporary";
@@ -221,8 +221,8 @@ fn digits(byte: u8) -> String {
     format!("{byte:02x}")
 }
 
-/// What is there, in the order of use; makes the folders that are not. Files of other names are
-/// left alone.
+/// Lists the entries in the order of use; makes missing folders. Leaves files with other names
+/// alone.
 fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
@@ -268,7 +268,7 @@ mod tests {
         let mut file = disk.temporary(&name).unwrap();
         file.write_all(b"longer than before").unwrap();
         disk.keep(file, name, 18).unwrap();
-        // What a reader has that asked for the size before the file was replaced.
+        // A reader may have asked for the size before the file was replaced.
         for size in [6, 17, 19] {
             assert_eq!(disk.read_cached(&name, size), None, "{size}");
         }
@@ -278,7 +278,7 @@ mod tests {
     fn a_folder_is_free_at_once_even_if_a_process_is_being_started() {
         let folder = tempfile::tempdir().unwrap();
         let held = Held::take(folder.path()).unwrap();
-        // What such a process has between `fork` and `exec`.
+        // The copy that such a process has between `fork` and `exec`.
         let inherited = held.0.try_clone().unwrap();
         Held::take(folder.path()).unwrap_err();
         drop(held);

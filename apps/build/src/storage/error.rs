@@ -1,27 +1,27 @@
-//! Why storage has not done what it was asked for.
+//! Errors of the storage.
 
 use std::error::Error;
 use std::{fmt, io};
 
 use crate::digest::Digest;
 
-/// Why storage has not done what it was asked for.
+/// The reason that the storage did not do what it was asked for.
 #[derive(Debug)]
 pub enum StorageError {
     /// There is no such blob.
     Missing(Digest),
-    /// The bytes are those of another blob: nothing was stored, or what was is gone.
+    /// The bytes are those of another blob: nothing was stored, or the stored bytes were removed.
     WrongDigest {
-        /// What was asked for.
+        /// The blob that was asked for.
         wanted: Digest,
-        /// What the bytes are.
+        /// The digest of the bytes.
         found: Digest,
     },
-    /// More bytes than the blob has came: nothing was stored.
+    /// More bytes came than the blob has: nothing was stored.
     TooLong(Digest),
-    /// The blob is larger than the storage takes: nothing was stored.
+    /// The blob is larger than the limit: nothing was stored.
     TooLarge {
-        /// How many bytes it takes.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The storage behind has failed.
@@ -41,7 +41,7 @@ impl fmt::Display for StorageError {
             Self::TooLarge { limit } => write!(f, "a blob may have {limit} bytes at most"),
             Self::Failed(error) => {
                 write!(f, "the storage failed: {error}")?;
-                // It tells its own cause, and nothing of what is behind that.
+                // It names its own cause, but not the causes of that.
                 let mut cause = error.source().and_then(Error::source);
                 while let Some(deeper) = cause {
                     write!(f, ": {deeper}")?;

@@ -1,4 +1,4 @@
-//! What is on the disk, in the order of its last use.
+//! The index of the disk, in the order of last use.
 
 use lru::LruCache;
 use tokio::sync::mpsc;
@@ -6,24 +6,24 @@ use tokio::sync::mpsc;
 use super::name::{Kind, Name};
 use crate::digest::Digest;
 
-/// What a file takes of the disk is a multiple of that.
+/// The unit in which a file takes space of the disk.
 pub(super) const BLOCK: u64 = 4096;
 
-/// What is on the disk, in the order of its last use, and how much of the disk it takes.
+/// The entries on the disk in the order of last use, and the space that they take.
 #[derive(Debug)]
 pub(super) struct Index {
     sizes: LruCache<Name, u64>,
     used: u64,
     limit: u64,
-    /// The end at which what comes and goes is told.
+    /// The listener that is told of blobs that come and go.
     listener: Option<mpsc::UnboundedSender<Change>>,
 }
 
-/// A blob has come or gone.
+/// A blob that has come or gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) blob: Digest,
-    /// Whether it is there now.
+    /// True if it is there now.
     pub(crate) there: bool,
 }
 
@@ -37,7 +37,7 @@ impl Index {
         }
     }
 
-    /// What comes and goes from now on. There is one listener, the last one.
+    /// Listens for blobs that come and go from now on. A new listener replaces the last one.
     pub(super) fn listen(&mut self) -> mpsc::UnboundedReceiver<Change> {
         let (listener, changes) = mpsc::unbounded_channel();
         self.listener = Some(listener);
@@ -49,17 +49,17 @@ impl Index {
             && name.kind == Kind::Blob
         {
             let blob = Digest::from_hash(name.hash, size);
-            // A listener that has gone need not know.
+            // A listener that has gone needs no news.
             let _ = listener.send(Change { blob, there });
         }
     }
 
-    /// Its size. It is now the last one that was used.
+    /// Returns the size of the entry, which counts as used now.
     pub(super) fn touch(&mut self, name: &Name) -> Option<u64> {
         self.sizes.get(name).copied()
     }
 
-    /// It is there now, the last one that was used. What it replaces is not there any more.
+    /// Adds an entry as the last used one. It replaces the one that had the name.
     pub(super) fn insert(&mut self, name: Name, size: u64) {
         if let Some((name, old)) = self.sizes.push(name, size) {
             self.used -= space(old);
@@ -76,7 +76,7 @@ impl Index {
         }
     }
 
-    /// Takes out what was not used for the longest time, while there is too much.
+    /// Takes out the least recently used entry if the limit is exceeded.
     pub(super) fn pop_excess(&mut self) -> Option<(Name, u64)> {
         if self.used <= self.limit {
             return None;
@@ -95,7 +95,7 @@ impl Index {
         self.used
     }
 
-    /// All names, the last one that was used first.
+    /// Lists all names, the last used first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Name, u64)> {
         self.sizes.iter().map(|(name, size)| (name, *size))
     }
@@ -134,8 +134,8 @@ mod tests {
     }
 
     proptest! {
-        /// The model is a list, the last one that was used first. Invariants: the same names of the
-        /// same sizes in the same order; never more space than allowed; who listens knows them.
+        /// The model is a list, the last used entry first. Invariants: the same names with the same
+        /// sizes in the same order; never more space than allowed; the listener knows them all.
         #[test]
         fn it_does_what_a_list_does(steps in proptest::collection::vec(step(), 0..200)) {
             let limit = 10 * BLOCK;

@@ -1,4 +1,4 @@
-//! Where storage is, as an option of the command line says it.
+//! The place of a storage, as an option of the command line.
 
 #[cfg(any(feature = "redis", feature = "s3"))]
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use url::Url;
 use super::error::StorageError;
 use super::writer::PART;
 
-/// Where storage is.
+/// The place of a storage.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// `disk:PATH`, or a path alone: a folder that one process uses.
@@ -28,19 +28,19 @@ pub enum Location {
     /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or `rediss:` with TLS, or
     /// `redis+unix:///SOCKET`.
     Redis(Url),
-    /// `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; what is not said is taken from the
-    /// environment (`AWS_ENDPOINT_URL`, `AWS_REGION`), as the keys are (`AWS_ACCESS_KEY_ID`,
+    /// `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; what the URL leaves out is taken from the
+    /// environment (`AWS_ENDPOINT_URL`, `AWS_REGION`), as are the keys (`AWS_ACCESS_KEY_ID`,
     /// `AWS_SECRET_ACCESS_KEY`).
     S3(Url),
 }
 
 impl Location {
-    /// How many bytes a blob may have there.
+    /// Returns the most bytes that a blob can have there.
     pub const fn limit(&self) -> u64 {
         match self {
-            // Redis takes no larger strings, and one is in memory for as long as it is written.
+            // Redis takes no larger strings, and a blob is in memory while it is written.
             Self::Redis(_) => 512 << 20,
-            // S3 takes no more parts of one.
+            // S3 takes no more parts of a blob.
             Self::S3(_) => 10_000 * PART as u64,
             Self::Disk(_) | Self::Memory => u64::MAX,
         }
@@ -79,7 +79,7 @@ impl FromStr for Location {
     }
 }
 
-/// Passwords are not shown.
+/// Shows no passwords.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,7 +99,7 @@ impl fmt::Debug for Location {
     }
 }
 
-/// What says no place of a storage.
+/// The error for a text that is not the place of a storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotALocation(String);
 
@@ -111,11 +111,11 @@ impl fmt::Display for NotALocation {
 
 impl std::error::Error for NotALocation {}
 
-/// A try that takes longer than that has failed. A blob is written in parts, each with that time.
+/// The time limit of a try. A blob is written in parts, and each part has that time.
 #[cfg(any(feature = "redis", feature = "s3"))]
 const TRY: Duration = Duration::from_secs(10);
 
-/// What fails for a moment is tried again; what never answers is an error.
+/// Retries what fails for a moment; makes an error of what never answers.
 #[cfg(any(feature = "redis", feature = "s3"))]
 fn patient(operator: Operator) -> Operator {
     operator
@@ -123,7 +123,7 @@ fn patient(operator: Operator) -> Operator {
         .layer(RetryLayer::new().with_max_times(3))
 }
 
-/// What a part of the URL says.
+/// Decodes a part of the URL.
 #[cfg(any(feature = "redis", feature = "s3"))]
 fn decoded(part: &str) -> Result<String, StorageError> {
     let text = percent_decode_str(part).decode_utf8();
@@ -147,11 +147,11 @@ pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
         builder = builder.username(&decoded(url.username())?);
     }
     if url.scheme() == "redis+unix" {
-        // It has to have a host there, which means nothing.
+        // The URL needs a host, which means nothing here.
         let socket = format!("unix://localhost{}", url.path());
         return Ok(patient(Operator::new(builder.endpoint(&socket))?));
     }
-    // Neither fails for a URL with a host, and those without one opendal refuses.
+    // Neither fails for a URL with a host; opendal refuses those without one.
     let _ = endpoint.set_password(None);
     let _ = endpoint.set_username("");
     let database = url.path().trim_start_matches('/');
@@ -196,7 +196,7 @@ pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
             }
         };
     }
-    // reqwest takes the crypto provider of the process. If there is one, it stays: it does as well.
+    // reqwest uses the crypto provider of the process. If there is one already, it stays.
     let _ = ring::default_provider().install_default();
     let operator = Operator::new(builder)?;
     let transport = HttpTransporter::new(ReqwestTransport::default());

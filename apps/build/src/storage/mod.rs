@@ -1,7 +1,7 @@
-//! Where blobs and the results of actions are kept.
+//! The storage of blobs and of the results of actions.
 //!
-//! [`Blobs`] are named by what is in them, [`Results`] by the action that led to them. Both are on
-//! a disk of this machine, or in a storage that several coordinators share: what [`Location`] says.
+//! [`Blobs`] are named by their content, [`Results`] by the action that led to them. [`Location`]
+//! says where both are: on a disk of this machine, or in a storage that several coordinators share.
 //! The disk is read and written directly, everything else through `opendal`.
 
 mod blobs;
@@ -34,11 +34,11 @@ pub use writer::{Expected, Writer};
 
 use store::{Store, blocking};
 
-/// Within that time a storage has to answer at all: a few tries to reach it, of which the last one
-/// says why it failed.
+/// The time in which a storage has to answer at all: enough for a few tries to reach it, of which
+/// the last reports the cause.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Blobs and results of one place. Clones are handles of the same storage.
+/// The blobs and results of one place. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub struct Storage {
     /// The blobs.
@@ -49,17 +49,17 @@ pub struct Storage {
     store: Store,
 }
 
-/// How much storage may hold.
+/// The limits of a storage.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes of a blob.
+    /// The most bytes of a blob.
     pub blob: u64,
-    /// Bytes of the disk: beyond, those go that were not used for the longest time.
+    /// The most bytes of the disk: beyond, the least recently used entries go.
     pub disk: u64,
 }
 
 impl Default for Limits {
-    /// Blobs of 4 GiB, 10 GiB of the disk.
+    /// 4 GiB for a blob, 10 GiB of the disk.
     fn default() -> Self {
         Self {
             blob: 4 << 30,
@@ -69,7 +69,7 @@ impl Default for Limits {
 }
 
 impl Storage {
-    /// Opens a storage, and looks whether it answers.
+    /// Opens a storage, and checks that it answers.
     ///
     /// # Errors
     /// If it does not, if another process uses the folder, or if this program was built without
@@ -79,7 +79,7 @@ impl Storage {
         let store = match location {
             Location::Memory => Store::in_memory(),
             Location::Disk(path) => {
-                // The largest one takes all of it.
+                // A blob may take the whole disk limit.
                 limit = limit.min(limits.disk / index::BLOCK * index::BLOCK);
                 let path = path.clone();
                 let open = move || Ok(disk::Disk::open(&path, limits.disk)?);
@@ -98,7 +98,7 @@ impl Storage {
         Ok(Self::new(store, limit))
     }
 
-    /// In memory, without a limit.
+    /// Keeps everything in memory, without a limit.
     pub fn in_memory() -> Self {
         Self::new(Store::in_memory(), u64::MAX)
     }
@@ -115,13 +115,12 @@ impl Storage {
         }
     }
 
-    /// What it has done so far.
+    /// Returns its counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How many entries there are, and what they take of the disk; nothing is known of a shared
-    /// storage.
+    /// Returns the number and the space of entries; `None` if the storage is shared.
     pub fn usage(&self) -> Option<Usage> {
         match &self.store {
             Store::Disk(disk) => {
@@ -133,11 +132,11 @@ impl Storage {
     }
 }
 
-/// What storage has.
+/// The space that a storage uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Blobs and results.
+    /// The number of blobs and results.
     pub entries: usize,
-    /// What they take of the disk.
+    /// The bytes that they take of the disk.
     pub bytes: u64,
 }

@@ -1,6 +1,6 @@
-//! Under which name an entry is kept.
+//! The names of entries.
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A blob, under its own hash.
@@ -20,8 +20,7 @@ impl Kind {
     }
 }
 
-/// Under which name an entry is kept. Sizes are no part of it: clients that speak HTTP do not know
-/// them.
+/// The name of an entry. The size is not part of it, as clients that speak HTTP do not know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Name {
     pub(super) kind: Kind,
@@ -43,7 +42,7 @@ impl Name {
         }
     }
 
-    /// Where it is. Folders of two digits keep folders small.
+    /// Returns the path. Folders named by two digits keep each folder small.
     pub(super) fn path(&self) -> String {
         let hex = crate::digest::hex(&self.hash);
         format!("{}/{}/{hex}", self.kind.folder(), &hex[..2])

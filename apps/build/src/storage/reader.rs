@@ -1,4 +1,4 @@
-//! A blob that is read one piece after another.
+//! Reads a blob one piece after another.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,29 +14,29 @@ use super::error::StorageError;
 use super::store::Store;
 use crate::digest::{Digest, Hasher};
 
-/// So many bytes are read at once, and go in one message of gRPC: Bazel takes much longer for
-/// larger ones. While they are sent, as many more are read.
+/// The bytes that are read at once, and sent in one message of gRPC: Bazel is much slower with
+/// larger ones. While one piece is sent, the next is read.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// A blob, or a part of one, that is read one piece after another.
+/// Reads a blob, or a part of one, one piece after another.
 ///
-/// All of the blob is read and checked, also if only a part was asked for. The last piece comes
-/// when the check is done: what ends without an error is right.
+/// The whole blob is read and checked, even if only a part was asked for. The last piece comes
+/// after the check: a read that ends without an error is right.
 #[derive(Debug)]
 pub struct Reader {
     origin: Origin,
     source: Source,
     hasher: Hasher,
-    /// What was read of the blob so far.
+    /// The bytes of the blob that were read so far.
     position: u64,
-    /// What is wanted of the blob.
+    /// The range of the blob that was asked for.
     from: u64,
     to: u64,
-    /// Read, and not yet given away: it may be the last piece.
+    /// A piece that was read and not yet returned: it may be the last one.
     held: Option<Bytes>,
 }
 
-/// Which blob of which storage.
+/// The blob, and its storage.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) store: Store,
@@ -45,7 +45,7 @@ pub(super) struct Origin {
 }
 
 pub(super) enum Source {
-    /// It is all here, and it was checked.
+    /// The whole blob, checked.
     Whole(Option<Bytes>),
     /// A thread reads ahead, and computes the hash.
     Disk(Option<JoinHandle<std::io::Result<Piece>>>),
@@ -97,15 +97,15 @@ impl Reader {
         }
     }
 
-    /// How many bytes will come in all.
+    /// Returns how many bytes will come in all.
     pub const fn size(&self) -> u64 {
         self.to.saturating_sub(self.from)
     }
 
-    /// The next piece, none at the end.
+    /// Returns the next piece, or none at the end.
     ///
     /// # Errors
-    /// If the bytes are not the blob, which is removed then, or if the storage fails.
+    /// If the bytes are not the blob's, which then is removed, or if the storage fails.
     pub async fn next(&mut self) -> Result<Option<Bytes>, StorageError> {
         loop {
             let Some(piece) = self.read().await? else {
@@ -120,7 +120,7 @@ impl Reader {
         }
     }
 
-    /// The next piece of the blob; none at its end, if what was read is the blob.
+    /// Reads the next piece of the blob; none at its end, if the bytes are the blob's.
     async fn read(&mut self) -> Result<Option<Bytes>, StorageError> {
         let piece = match &mut self.source {
             Source::Whole(bytes) => return Ok(bytes.take()),
@@ -159,7 +159,7 @@ impl Reader {
         Ok(piece)
     }
 
-    /// The part of the next piece of the blob that was asked for.
+    /// Cuts from the next piece of the blob what was asked for.
     fn wanted(&mut self, piece: Bytes) -> Option<Bytes> {
         let start = self.position;
         let size = piece.len() as u64;

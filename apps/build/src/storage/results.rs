@@ -1,4 +1,4 @@
-//! What actions have led to.
+//! The results of actions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use super::store::Store;
 use crate::digest::Digest;
 use crate::reapi::{ActionResult, Directory, FileNode, Tree};
 
-/// What actions have led to, each result under the action's hash. Clones are handles of the same
-/// storage.
+/// The results of actions, each under the action's hash. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub struct Results {
     store: Store,
@@ -32,7 +31,7 @@ impl Results {
         }
     }
 
-    /// The result of that action, if all blobs of it are there; these count as used.
+    /// Returns the result of that action if all its blobs are there; they count as used.
     ///
     /// # Errors
     /// If the storage fails.
@@ -46,7 +45,7 @@ impl Results {
         Ok(found)
     }
 
-    /// Stores the result of an action, in place of another one.
+    /// Stores the result of an action, in place of any earlier one.
     ///
     /// # Errors
     /// If the storage fails.
@@ -82,7 +81,7 @@ impl Results {
         Ok(complete.then_some(result))
     }
 
-    /// Whether all blobs of the result are there; these count as used.
+    /// Returns true if all blobs of the result are there; they count as used.
     ///
     /// # Errors
     /// If the storage fails.
@@ -121,7 +120,7 @@ impl Results {
         Ok(true)
     }
 
-    /// The message that the blob is; none if it is not there, or is none.
+    /// Reads a blob that is a message; none if it is missing, or no such message.
     async fn message<M: Message + Default>(&self, blob: Digest) -> Result<Option<M>, StorageError> {
         match self.blobs.read(blob).await {
             Ok(bytes) => Ok(M::decode(bytes).ok()),
@@ -130,7 +129,7 @@ impl Results {
         }
     }
 
-    /// Whether all files that are directly in the folders are there.
+    /// Returns true if all files directly in the folders are there.
     async fn has_files(
         &self,
         folders: impl IntoIterator<Item = &Directory>,
@@ -151,15 +150,15 @@ pub struct StoredResult {
     message: ActionResult,
     blobs: BTreeSet<Digest>,
     trees: BTreeSet<Digest>,
-    /// Folders that are blobs, as those below them.
+    /// Root folders that are blobs themselves, as are all folders below them.
     roots: BTreeSet<Digest>,
 }
 
 impl StoredResult {
-    /// Of an encoded `ActionResult`.
+    /// Decodes an `ActionResult`.
     ///
     /// # Errors
-    /// If it is none, or a digest or a path in it is not one.
+    /// If it is not one, or has an invalid digest or path.
     pub fn new(bytes: Bytes) -> Result<Self, NotAResult> {
         let message = ActionResult::decode(bytes.clone())
             .map_err(|error| NotAResult(format!("not an ActionResult: {error}")))?;
@@ -181,7 +180,7 @@ impl StoredResult {
                 roots.insert(digest(Some(root), &folder.path)?);
             }
         }
-        // What clients of older versions send.
+        // The fields that clients of older versions use.
         #[expect(deprecated)]
         let links = [
             &message.output_file_symlinks,
@@ -236,7 +235,7 @@ fn digest(digest: Option<&crate::reapi::Digest>, of: &str) -> Result<Digest, Not
     Digest::try_from(digest).map_err(|error| NotAResult(format!("the output {of:?}: {error}")))
 }
 
-/// Clients write outputs to these paths: none may lead out of their folder.
+/// Refuses a path that leads out of the folder, as clients write outputs to it.
 fn check_path(path: &str) -> Result<(), NotAResult> {
     let leads_out = path.starts_with('/') || path.split('/').any(|name| name == "..");
     if leads_out || path.contains('\0') {
@@ -247,7 +246,7 @@ fn check_path(path: &str) -> Result<(), NotAResult> {
     Ok(())
 }
 
-/// What is not the result of an action, and why.
+/// The error for bytes that are not an action's result, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotAResult(String);
 

@@ -1,4 +1,4 @@
-//! Where entries are: on a disk of this machine, or in a storage that others may share.
+//! The place of entries: a disk of this machine, or a storage that others may share.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::error::StorageError;
 use super::name::Name;
 use crate::digest::Digest;
 
-/// Where entries are. Clones are handles of the same storage.
+/// The place of entries. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
 pub(super) enum Store {
-    /// On a disk of this machine, of which this process uses a folder alone.
+    /// A disk of this machine, of which only this process uses a folder.
     Disk(Arc<Disk>),
-    /// In a storage that others may share, and that removes what it likes.
+    /// A storage that others may share, and that may remove any entry.
     Shared(Operator),
 }
 
@@ -27,11 +27,10 @@ impl Store {
         Self::Shared(operator.expect("memory needs no configuration"))
     }
 
-    /// Whether there is such a storage, and we may use it.
+    /// Checks that the storage is there and that we may use it.
     pub(super) async fn answers(&self) -> Result<(), StorageError> {
         match self {
-            // S3 says of an entry in a bucket that is not there what it says of any that is
-            // missing.
+            // S3 gives the same answer for a missing bucket as for a missing entry.
             Self::Shared(operator) if operator.info().capability().list => {
                 Ok(operator.check().await?)
             }
@@ -39,7 +38,7 @@ impl Store {
         }
     }
 
-    /// The size of an entry, which counts as used now.
+    /// Returns the size of an entry, which counts as used now.
     pub(super) async fn size(&self, name: Name) -> Result<Option<u64>, StorageError> {
         match self {
             Self::Disk(disk) => Ok(disk.size(&name)),
@@ -61,14 +60,14 @@ impl Store {
         }
     }
 
-    /// A whole entry.
+    /// Reads a whole entry.
     pub(super) async fn read(&self, name: Name) -> Result<Option<Bytes>, StorageError> {
         match self {
             Self::Disk(disk) => {
                 let Some(size) = disk.size(&name) else {
                     return Ok(None);
                 };
-                // A thread would cost more than the rest.
+                // Asking a thread would cost more than the rest.
                 if let Some(bytes) = disk.read_cached(&name, size) {
                     return Ok(Some(bytes.into()));
                 }
@@ -91,7 +90,7 @@ impl Store {
         }
     }
 
-    /// Whether bytes that were read are the blob's. If not, they are removed.
+    /// Checks that bytes that were read are the blob's. If not, removes them.
     pub(super) async fn check(
         &self,
         counters: &Counters,
@@ -107,7 +106,7 @@ impl Store {
         Err(StorageError::WrongDigest { wanted, found })
     }
 
-    /// Stores a whole entry, in place of what had its name.
+    /// Stores a whole entry, in place of the one that had its name.
     pub(super) async fn write(&self, name: Name, bytes: Bytes) -> Result<(), StorageError> {
         match self {
             Self::Disk(disk) => {
@@ -127,13 +126,13 @@ impl Store {
     }
 }
 
-/// Runs what may wait for a disk, or computes for long.
+/// Runs work that may wait for a disk, or compute for long.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
     match spawn_blocking(work).await {
         Ok(result) => result,
-        // Of a panic or of the runtime's end: what waits for this ends too.
+        // It has panicked, or the runtime ends: then the waiter ends too.
         Err(error) => Err(std::io::Error::other(error).into()),
     }
 }

@@ -1,20 +1,20 @@
-//! Which files were used, until that is noted on the disk.
+//! The files that were used, until the disk has a note of it.
 
 use std::fs::File;
 use std::mem;
 use std::time::SystemTime;
 
-/// So many files are open for that.
+/// The most files that are open for this.
 const MAX: usize = 64;
 
-/// Files that were used. When this is dropped, the disk knows.
+/// Files that were used. Dropping this notes it on the disk.
 ///
-/// To note a use may wait for the disk, which a read of what is in memory does not.
+/// Noting a use may wait for the disk; reading what is in memory does not.
 #[derive(Debug, Default)]
 pub(super) struct Used(Vec<(File, SystemTime)>);
 
 impl Used {
-    /// Now that one was used. Returns those that were so far if they are many.
+    /// Adds a file that was used just now. Returns all so far if they are many.
     #[must_use]
     pub(super) fn push(&mut self, file: File) -> Option<Self> {
         self.0.push((file, SystemTime::now()));
@@ -30,7 +30,7 @@ impl Drop for Used {
     }
 }
 
-/// So that the order of use outlives this process. It is no harm if it does not.
+/// Makes the order of use outlive this process. A failure does no harm.
 pub(super) fn note_use(file: &File, when: SystemTime) {
     let _ = file.set_modified(when);
 }

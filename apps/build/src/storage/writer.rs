@@ -1,4 +1,4 @@
-//! A blob whose bytes come one piece after another.
+//! Writes a blob whose bytes come one piece after another.
 
 use std::io::Write as _;
 use std::mem;
@@ -15,21 +15,21 @@ use super::name::Name;
 use super::store::{Store, blocking};
 use crate::digest::{Digest, Hasher};
 
-/// So many bytes go to the disk at once. While they do, as many more may come.
+/// The bytes that go to the disk at once. Meanwhile, as many more may come.
 const PIECE: usize = 1 << 20;
 
-/// So many pieces at most, since a small one may keep a larger buffer.
+/// The most pieces, since a small one may keep a larger buffer.
 const PIECES: usize = 256;
 
-/// So many bytes go to a shared storage at once.
+/// The bytes that go to a shared storage at once.
 pub(super) const PART: usize = 8 << 20;
 
-/// What the bytes have to be.
+/// The hash and size that the bytes must have.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected {
-    /// The hash of all.
+    /// The hash of all bytes.
     pub hash: [u8; 32],
-    /// How many they are, if that is known.
+    /// The number of bytes, if it is known.
     pub size: Option<u64>,
 }
 
@@ -42,8 +42,8 @@ impl From<Digest> for Expected {
     }
 }
 
-/// A blob whose bytes come one piece after another. Nothing is stored before [`Writer::finish`] has
-/// checked them; a writer that is dropped leaves nothing.
+/// Writes a blob whose bytes come one piece after another. Nothing is stored before
+/// [`Writer::finish`] has checked them; dropping the writer leaves nothing.
 #[derive(Debug)]
 pub struct Writer {
     expected: Expected,
@@ -57,7 +57,7 @@ pub struct Writer {
 enum Target {
     Disk {
         disk: Arc<Disk>,
-        /// Not yet given to the disk.
+        /// The pieces that no thread has yet.
         waiting: Vec<Bytes>,
         waiting_bytes: usize,
         part: Part,
@@ -68,7 +68,7 @@ enum Target {
     },
 }
 
-/// What a thread writes, or has written, if anything.
+/// The part that a thread writes, or has written, if any.
 #[derive(Debug)]
 struct Part(Option<JoinHandle<Result<File, StorageError>>>);
 
@@ -96,7 +96,7 @@ impl File {
 }
 
 impl Writer {
-    /// Refuses blobs of more than `limit` bytes.
+    /// Makes a writer. Refuses blobs of more than `limit` bytes.
     pub(super) async fn new(
         store: &Store,
         expected: Expected,
@@ -130,12 +130,12 @@ impl Writer {
         })
     }
 
-    /// How many bytes have come.
+    /// Returns how many bytes have come.
     pub const fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Takes more bytes. Of a large blob, a few MiB are in memory at a time if storage is a disk.
+    /// Adds bytes. If storage is a disk, at most a few MiB of a large blob are in memory.
     ///
     /// # Errors
     /// If there are more than the blob has or the storage takes, or if the storage fails. The blob
@@ -184,10 +184,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Checks the bytes and stores the blob: now others see it.
+    /// Checks the bytes and stores the blob: from now on others see it.
     ///
     /// # Errors
-    /// If the bytes are not the blob, or if the storage fails: then nothing is stored.
+    /// If the bytes are not the blob's, or if the storage fails: then nothing is stored.
     pub async fn finish(self) -> Result<Digest, StorageError> {
         let expected = self.expected;
         let check = move |found: Digest| {
@@ -220,7 +220,7 @@ impl Writer {
             }
             Target::Shared { mut writer, hasher } => {
                 let found = hasher.digest();
-                // An upload that is dropped is aborted.
+                // Dropping the upload aborts it.
                 check(found)?;
                 writer.get()?.close().await?;
                 writer.0 = None;
@@ -233,7 +233,7 @@ impl Writer {
     }
 }
 
-/// All bytes are still here: if they are wrong, the disk need not know.
+/// Stores a blob whose bytes are all still in memory: wrong bytes never get to the disk.
 fn keep_small(
     disk: &Disk,
     pieces: &[Bytes],
@@ -255,7 +255,7 @@ fn keep_small(
 }
 
 impl Part {
-    /// Waits until what it was given has gone to the disk, and takes the file out.
+    /// Waits until the disk has all that was given to it, and takes the file out.
     async fn settled(&mut self) -> Result<Option<File>, StorageError> {
         let Some(thread) = self.0.take() else {
             return Ok(None);
@@ -267,7 +267,7 @@ impl Part {
     }
 }
 
-/// An upload to a shared storage. Dropped before its end, it is aborted.
+/// An upload to a shared storage. Dropping it before its end aborts it.
 struct Upload(Option<opendal::Writer>);
 
 impl std::fmt::Debug for Upload {

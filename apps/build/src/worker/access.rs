@@ -1,4 +1,4 @@
-//! How the runner of an action gets at blobs.
+//! The access of a runner to blobs.
 
 use std::fmt;
 use std::future::Future;
@@ -12,17 +12,17 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use crate::digest::{Digest, Hasher};
 use crate::storage::{Blobs, Range, StorageError};
 
-/// How much of a file is in memory at a time.
+/// The bytes of a file that are in memory at a time.
 const PIECE: usize = 1 << 20;
 
-/// How the runner of an action gets at blobs: at those that it needs, and to where its outputs go.
+/// The access of a runner to blobs: it reads an action's inputs, and keeps its outputs.
 pub trait Access: Send + Sync {
-    /// The whole blob, checked: a message.
+    /// Reads a whole blob, checked: a message.
     fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, AccessError>> + Send;
 
-    /// Makes the blob a file at this path, where nothing is yet; its folder is there. It may be a
-    /// link only if a change of the file does not change what it is a link of: the action may
-    /// write to its inputs.
+    /// Makes the blob a file at this path, where nothing is yet; its folder is there. The action
+    /// may write to its inputs, so the file may be a link only if such a write leaves the original
+    /// alone.
     fn place(
         &self,
         blob: Digest,
@@ -30,23 +30,23 @@ pub trait Access: Send + Sync {
         executable: bool,
     ) -> impl Future<Output = Result<(), AccessError>> + Send;
 
-    /// Keeps the file as a blob. The file stays where it is, and is removed later.
+    /// Keeps the file as a blob. The caller removes the file later.
     fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, AccessError>> + Send;
 
     /// Keeps these bytes as a blob.
     fn write(&self, bytes: Bytes) -> impl Future<Output = Result<Digest, AccessError>> + Send;
 }
 
-/// Why a blob could not be had, or not be kept.
+/// The reason that a blob could not be read or kept.
 #[derive(Debug)]
 pub enum AccessError {
-    /// Nobody has it.
+    /// Nobody has the blob.
     Missing(Digest),
     /// The storage failed.
     Storage(StorageError),
     /// The disk of the worker failed.
     Disk(io::Error),
-    /// The way there failed: the network, or the coordinator.
+    /// The network or the coordinator failed.
     Unreachable(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -74,7 +74,7 @@ impl Access for Blobs {
     }
 
     async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
-        // What it is called must be known before it is written: a large file is read twice.
+        // The digest must be known before it is written, so a large file is read twice.
         let mut file = File::open(path).await?;
         if file.metadata().await?.len() <= PIECE as u64 {
             let mut bytes = Vec::new();
@@ -104,7 +104,7 @@ impl Access for Blobs {
     }
 }
 
-/// The next piece of a file, none at its end.
+/// Reads the next piece of a file; none at its end.
 async fn read(file: &mut File) -> io::Result<Option<Bytes>> {
     let mut piece = BytesMut::with_capacity(PIECE);
     let count = file.read_buf(&mut piece).await?;

@@ -13,24 +13,24 @@ use crate::reapi::{self, Action, command::OutputDirectoryFormat};
 pub(super) struct Command {
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
-    /// Below the folder of the action; may be empty.
+    /// The working directory, below the folder of the action; may be empty.
     pub(super) directory: String,
-    /// Relative to `directory`, sorted.
+    /// The outputs, relative to `directory`, sorted.
     pub(super) outputs: Vec<Output>,
-    /// Whether the outputs are `output_paths`, as since version 2.1.
+    /// True if the outputs are `output_paths`, as since version 2.1.
     pub(super) has_paths: bool,
-    /// Whether folders among the outputs are wanted as blobs of their own.
+    /// True if folders among the outputs are wanted as blobs of their own.
     pub(super) wants_directories: bool,
 }
 
-/// What an action is to make.
+/// An output that an action should make.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Output {
     pub(super) path: String,
     pub(super) kind: Kind,
 }
 
-/// What an output is to be.
+/// The kind that an output should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     File,
@@ -39,7 +39,7 @@ pub(super) enum Kind {
 }
 
 impl Command {
-    /// Checks it.
+    /// Checks the command.
     pub(super) fn new(command: reapi::Command) -> Result<Self, RunError> {
         Self::check(command).map_err(|why| RunError::Refused(format!("its command: {why}")))
     }
@@ -80,10 +80,10 @@ impl Command {
         })
     }
 
-    /// The folders that are to be there before it runs, relative to the folder of the action.
+    /// Lists the folders that must be there before it runs, relative to the folder of the action.
     ///
     /// # Errors
-    /// If the inputs leave no place for one of them, or the working directory is not there.
+    /// If an input is in the way of one of them, or the working directory is missing.
     pub(super) fn folders(&self, inputs: &Inputs) -> Result<Vec<String>, RunError> {
         let folder = &self.directory;
         if !folder.is_empty() && !inputs.folders.contains(folder) {
@@ -157,7 +157,7 @@ fn environment(
         .collect())
 }
 
-/// How long the action may run: as it says, but not longer than `most`. None, or zero, is `most`.
+/// Returns the action's time limit, at most `most`; `most` if it gives none, or zero.
 pub(super) fn time_limit(action: &Action, most: Duration) -> Result<Duration, RunError> {
     let Some(timeout) = &action.timeout else {
         return Ok(most);

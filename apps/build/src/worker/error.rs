@@ -1,4 +1,4 @@
-//! Why an action has no result.
+//! Errors of actions.
 
 use std::fmt;
 use std::io;
@@ -8,33 +8,33 @@ use tonic::Code;
 
 use super::access::AccessError;
 
-/// Why an action has no result. An exit code is a result, whatever the code.
+/// The reason that an action has no result. Any exit code is a result.
 #[derive(Debug)]
 pub enum RunError {
-    /// The action itself is not one that can be run: says why.
+    /// The action cannot be run, for this reason.
     Refused(String),
     /// The program could not be started.
     NotStarted {
-        /// What the action calls it.
+        /// The action's name for it.
         program: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// The action took longer than this, and was killed.
     TooLong(Duration),
-    /// There is more output than the worker's limits allow: says what.
+    /// An output is larger than the worker's limits allow: this one.
     TooMuch(String),
-    /// An output is not one that can be kept: says why.
+    /// An output cannot be kept, for this reason.
     Output(String),
-    /// Nobody waits for it any more: it was killed.
+    /// Nobody waits for it any more, so it was killed.
     Cancelled,
-    /// A blob could not be had, or not be kept.
+    /// A blob could not be read or kept.
     Access(AccessError),
     /// The machine of the worker failed.
     Machine {
-        /// What could not be done.
+        /// The work that failed.
         doing: &'static str,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
 }
@@ -58,7 +58,7 @@ impl RunError {
         }
     }
 
-    /// Whether another worker may do better: the action itself is not to blame.
+    /// Returns true if another worker may do better, as the action is not to blame.
     pub fn elsewhere(&self) -> bool {
         match self {
             Self::Access(error) => !matches!(error, AccessError::Missing(_)),

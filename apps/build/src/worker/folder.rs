@@ -16,14 +16,14 @@ use super::error::RunError;
 use super::inputs::{AT_A_TIME, Inputs};
 use super::remove::remove;
 
-/// The folder of an action. Dropped, it is removed.
+/// The folder of an action. Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// A new, empty folder in `parent`.
+    /// Makes a new, empty folder in `parent`.
     pub(super) fn new(parent: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -32,7 +32,7 @@ impl Folder {
             let path = parent.join(format!("{}-{number}", process::id()));
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self { path }),
-                // Of an earlier process with this id.
+                // It is that of an earlier process with this id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir_all(parent)?;
@@ -42,12 +42,12 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the inputs in it, and makes the folders `parents`, which may be among them.
+    /// Puts the inputs in it, and makes the folders `parents`, which may be among the inputs.
     pub(super) async fn fill(
         &self,
         inputs: Inputs,
@@ -88,7 +88,7 @@ impl Folder {
 
     /// Removes it.
     pub(super) async fn remove(self) {
-        // What is left to do is done by the drop.
+        // The drop does what is left to do.
         drop(task::spawn_blocking(move || drop(self)).await);
     }
 }

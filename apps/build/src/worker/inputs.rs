@@ -13,11 +13,11 @@ use super::names::{check_link, check_name, check_path};
 use crate::digest::Digest;
 use crate::reapi::{Directory, NodeProperties};
 
-/// How many blobs are asked for at a time.
+/// The number of blobs that are requested at a time.
 pub(super) const AT_A_TIME: usize = 16;
 
-/// What is in the folder of an action when it begins: paths relative to the folder, a folder before
-/// what is in it.
+/// The content of an action's folder when it begins: paths relative to the folder, each folder
+/// before what is in it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Inputs {
     pub(super) folders: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Link {
 }
 
 impl Inputs {
-    /// Reads the tree with this root, a level at a time, each message once.
+    /// Reads the tree with this root, level by level, each message once.
     pub(super) async fn read(
         root: Digest,
         access: &impl Access,
@@ -70,7 +70,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Adds what is directly in a folder; returns the folders in it.
+    /// Adds the nodes directly in a folder; returns the folders among them.
     fn add(
         &mut self,
         folder: &str,
@@ -132,7 +132,7 @@ async fn read(digest: Digest, access: &impl Access) -> Result<(Digest, Directory
     }
 }
 
-/// Refuses names that are not, that are not sorted or not unique, and properties.
+/// Refuses invalid, unsorted or repeated names, and properties.
 fn check(directory: &Directory) -> Result<(), String> {
     let files = directory.files.iter();
     let folders = directory.directories.iter();

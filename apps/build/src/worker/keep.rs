@@ -20,7 +20,7 @@ use crate::reapi::{
     SymlinkNode, Tree,
 };
 
-/// The most bytes of a stream that stand in the result itself.
+/// The most bytes of a stream that are put into the result itself.
 const INLINE: usize = 4096;
 
 /// Keeps the outputs.
@@ -93,7 +93,7 @@ pub(super) async fn stream(
     Ok((Vec::new(), Some(access.write(bytes.into()).await?)))
 }
 
-/// Keeps all files: their digests, in the order in which the messages name them.
+/// Keeps all files; returns their digests in the order in which the messages name them.
 async fn files(outputs: &Outputs, access: &impl Access) -> Result<Vec<Digest>, RunError> {
     let mut paths: Vec<_> = outputs
         .files
@@ -109,7 +109,7 @@ async fn files(outputs: &Outputs, access: &impl Access) -> Result<Vec<Digest>, R
     stream::iter(kept).buffered(AT_A_TIME).try_collect().await
 }
 
-/// The action may have closed the file.
+/// Makes the error for a file that could not be read: the action may have denied access.
 fn lost(path: &Path, error: AccessError) -> RunError {
     match error {
         AccessError::Disk(error) if error.kind() == io::ErrorKind::PermissionDenied => {

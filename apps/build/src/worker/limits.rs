@@ -1,26 +1,26 @@
-//! What an action may take.
+//! The limits of an action.
 
 use std::time::Duration;
 
-/// What an action may take.
+/// The limits of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run, whatever its own time limit says.
+    /// The most time that it may run, whatever its own time limit says.
     pub time: Duration,
-    /// How many bytes its standard output may have, and its standard error.
+    /// The most bytes of its standard output, and of its standard error.
     pub stream: u64,
-    /// How many files, folders and symbolic links its inputs may have.
+    /// The most files, folders and symbolic links among its inputs.
     pub input_nodes: usize,
-    /// How many bytes its inputs may have.
+    /// The most bytes of its inputs.
     pub input_bytes: u64,
-    /// How many files, folders and symbolic links its outputs may have.
+    /// The most files, folders and symbolic links among its outputs.
     pub output_nodes: usize,
-    /// How many bytes its outputs may have.
+    /// The most bytes of its outputs.
     pub output_bytes: u64,
 }
 
 impl Default for Limits {
-    /// An hour; 16 MiB; a million nodes of 16 GiB in, 100 000 nodes of 4 GiB out.
+    /// An hour; 16 MiB of output; inputs: 1 000 000 nodes, 16 GiB; outputs: 100 000 nodes, 4 GiB.
     fn default() -> Self {
         Self {
             time: Duration::from_secs(3600),

@@ -10,7 +10,7 @@ use crate::reapi;
 /// The most bytes of a message that a worker reads.
 const MOST: u64 = 64 << 20;
 
-/// Reads a message; `kind` is what errors call it.
+/// Reads a message; errors call it `kind`.
 pub(super) async fn read<M: Message + Default>(
     digest: Digest,
     kind: &str,
@@ -25,7 +25,7 @@ pub(super) async fn read<M: Message + Default>(
         .map_err(|error| RunError::Refused(format!("the blob {digest} is not a {kind}: {error}")))
 }
 
-/// The digest of a field that must be there.
+/// Reads the digest in a field that must be there.
 pub(super) fn blob(digest: Option<&reapi::Digest>, of: &str) -> Result<Digest, RunError> {
     let digest =
         digest.ok_or_else(|| RunError::Refused(format!("the digest of {of} is missing")))?;

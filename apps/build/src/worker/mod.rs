@@ -1,10 +1,10 @@
 //! A worker: runs an action in a clean folder that holds its inputs, and keeps its outputs.
 //!
-//! What an action has started ends with it: its process group is killed, and on Linux also what has
-//! left the group, if the program has called [`adopt_orphans`]; the file `orphans` says how.
+//! An action's processes end with it: its process group is killed, and on Linux also processes that
+//! left the group, if the program has called [`adopt_orphans`]; see the file `orphans`.
 //!
-//! What is *not* done: an action is not isolated from its machine. It has the user, the network and
-//! the file system of the worker. Where actions are not to be trusted, run it in a container.
+//! An action is *not* isolated from its machine: it has the user, the network and the file system
+//! of the worker. If actions are not to be trusted, run the worker in a container.
 
 mod access;
 mod command;

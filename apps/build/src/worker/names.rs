@@ -1,4 +1,4 @@
-//! What may be the name of a file, a path of an output, and the target of a symbolic link.
+//! The rules for file names, paths of outputs and targets of symbolic links.
 
 /// The most bytes of a path below the folder of an action.
 const PATH: usize = 3072;
@@ -6,7 +6,7 @@ const PATH: usize = 3072;
 /// The most bytes of a name.
 const NAME: usize = 255;
 
-/// Refuses what is not the name of a file in a folder.
+/// Refuses a text that cannot be the name of a file in a folder.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     match name {
         "" => Err("a name is empty".to_owned()),
@@ -17,7 +17,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses what is not a path of names, relative to a folder, below it.
+/// Refuses a text that is not a relative path of valid names.
 pub(crate) fn check_path(path: &str) -> Result<(), String> {
     if path.len() > PATH {
         return Err(format!("{path:?} is longer than {PATH} bytes"));
@@ -30,7 +30,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), String> {
         .map_err(|why| format!("{path:?} is not a path: {why}"))
 }
 
-/// Refuses a symbolic link that is absolute or leaves the folder; `path` is where it is.
+/// Refuses a symbolic link that is absolute or leaves the folder; `path` is its place.
 pub(crate) fn check_link(path: &str, target: &str) -> Result<(), String> {
     let refuse = |why| Err(format!("the symbolic link {path:?} to {target:?} {why}"));
     if target.is_empty() || target.contains('\0') {

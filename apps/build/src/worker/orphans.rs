@@ -10,30 +10,30 @@
 //!         └─ an orphan: of A, of B, or of an action that has ended?
 //! ```
 //!
-//! Nothing says whose it is, but **no process of an action is older than its first one**. So an
-//! orphan that is older than the first process of every action that runs belongs to none of them,
-//! and is killed. (Of two that began in the same tick of the system's clock, 10 ms, neither is
-//! older.) This is looked at when an action ends, once its group is killed and its first process
-//! reaped: what they leave behind has come by then. With one action at a time, no orphan outlives
-//! its action. With several, it ends at the latest with the last of those that ran when it began.
+//! Nothing says which action an orphan belongs to, but **no process of an action is older than its
+//! first one**. So an orphan older than the first process of every running action belongs to none
+//! of them, and is killed. (Of two that began in the same tick of the system's clock, 10 ms,
+//! neither is older.) The check is made when an action ends, once its group is killed and its first
+//! process reaped: its orphans are here by then. With one action at a time, no orphan outlives its
+//! action. With several, it ends at the latest with the last of those that ran when it began.
 //!
-//! * **A number is no stranger's.** A child keeps its number, and its place in the system's list of
-//!   children, until it is reaped. Starts, reaping and killing are under one lock, so the list is
-//!   whole, and what was an orphan in it is one when it is killed. A child that was there before
+//! * **No stranger has its number.** A child keeps its number, and its place in the system's list
+//!   of children, until it is reaped. Starts, reaping and killing are under one lock, so the list
+//!   is complete, and an orphan in it is still one when it is killed. A child that was there before
 //!   orphans were asked for is never touched.
-//! * **It may fork meanwhile.** Its children come here before its own end can be waited for. So
-//!   what is killed is waited for, and then they are looked at, until none is to be killed.
-//! * **It may end by itself.** It would keep its number, so all are looked at from time to time
-//!   while an action runs.
+//! * **It may fork meanwhile.** Its children come here before its own end can be waited for. So the
+//!   killed ones are waited for, and then the list is checked again, until none is to be killed.
+//! * **It may end by itself.** It would keep its number, so orphans are also checked from time to
+//!   time while an action runs.
 //!
-//! The list is that of the main thread, which gets all orphans while it lives. In the usual case it
-//! is empty, and to read it is all that an action costs.
+//! The list is that of the main thread, which gets all orphans while it lives. Usually it is empty,
+//! and reading it is the whole cost for an action.
 //!
-//! What remains: a process that starts itself anew again and again is always young, so it lives as
-//! long as actions overlap; a crowd that forks faster than it is killed is not caught at all, which
-//! is what a container's limit of processes is for. A process of another user is not killed, nor is
-//! what an action asks of another program (`systemd-run`, `docker run`). Without `/proc`, with a
-//! kernel without `CONFIG_PROC_CHILDREN`, and elsewhere than on Linux, orphans go elsewhere.
+//! Some processes remain. One that starts itself anew again and again is always young, so it lives
+//! as long as actions overlap. A crowd that forks faster than it is killed is never caught; a
+//! container's limit of processes is for that. A process of another user is not killed, nor are
+//! those that an action starts by other programs (`systemd-run`, `docker run`). Without `/proc` or
+//! `CONFIG_PROC_CHILDREN`, and on other systems than Linux, orphans do not come here.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -47,29 +47,29 @@ use filch_sync::lock;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 use tokio::time;
 
-/// So often orphans are looked at while an action runs.
+/// The time between two checks for orphans while an action runs.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// None if this process has not asked for orphans.
+/// `None` if this process has not asked for orphans.
 static FAMILY: Mutex<Option<Family>> = Mutex::new(None);
 
 /// The children of this process.
 #[derive(Debug)]
 struct Family {
-    /// The system's list of those of the main thread.
+    /// The system's list of children of the main thread.
     list: File,
-    /// Those that were there before.
+    /// The children that were there before.
     strangers: HashSet<Pid>,
     /// The first processes of the actions that run.
     leaders: HashSet<Pid>,
 }
 
-/// Lets no process outlive its action by leaving the process group: this process becomes the parent
-/// of orphans, and kills those that belong to no action that runs.
+/// Keeps processes from outliving their action by leaving its process group: this process becomes
+/// the parent of orphans, and kills those that belong to no running action.
 ///
-/// A program calls it before it runs actions, if its actions are all that it starts. Children that
-/// it has already are not touched; but what these leave behind may be, and so may what else the
-/// system gives to the first process of a container.
+/// A program calls it before it runs actions, if it starts nothing else. Children that it has
+/// already are not touched; but the orphans that these leave may be killed, and so may others that
+/// the system gives to the first process of a container.
 ///
 /// # Errors
 /// If the system does not list the children of a process, as Linux does. Then orphans go elsewhere,
@@ -99,11 +99,11 @@ pub(super) fn start(process: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Waits for the first process of an action, whose group has been killed, and kills what the action
-/// leaves behind.
+/// Waits for the first process of an action, whose group has been killed, and kills the orphans
+/// that the action leaves.
 pub(super) fn end(child: &mut Child) -> io::Result<ExitStatus> {
     let pid = Pid::from_child(child);
-    // This may take a while, so it is not under the lock. There is no error that `wait` has not.
+    // This may take a while, so it is done without the lock. `wait` reports any error as well.
     let _ = wait_unreaped(pid);
     let status = {
         let mut family = lock(&FAMILY);
@@ -118,14 +118,14 @@ pub(super) fn end(child: &mut Child) -> io::Result<ExitStatus> {
             return status;
         }
         for pid in killed {
-            // Another thread may have reaped it. Should the system have gone through all numbers
-            // since then and be at this one again, this waits too long; it kills nothing.
+            // Another thread may have reaped it. If the system has meanwhile gone through all
+            // numbers and reused this one, this waits too long, but kills nothing.
             let _ = wait_unreaped(pid);
         }
     }
 }
 
-/// Looks at orphans from time to time.
+/// Checks for orphans from time to time.
 pub(super) async fn watch() -> Infallible {
     loop {
         time::sleep(PAUSE).await;
@@ -133,14 +133,14 @@ pub(super) async fn watch() -> Infallible {
     }
 }
 
-/// Waits until a child has ended, and leaves its number reserved.
+/// Waits until a child has ended, without reaping it: its number stays reserved.
 pub(super) fn wait_unreaped(pid: Pid) -> io::Result<()> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options))?;
     Ok(())
 }
 
-/// Looks at all orphans; returns those that it has killed.
+/// Checks all orphans; returns those that it has killed.
 fn look() -> Vec<Pid> {
     let family = lock(&FAMILY);
     family.as_ref().map(Family::look).unwrap_or_default()
@@ -157,7 +157,7 @@ impl Family {
         if orphans.is_empty() {
             return Vec::new();
         }
-        // What cannot be known makes no orphan older.
+        // An unknown birth makes no orphan older.
         let leaders = self.leaders.iter();
         let first = leaders.map(|&pid| birth(pid).unwrap_or(0)).min();
         let is_left = |&pid: &Pid| match first {
@@ -169,7 +169,7 @@ impl Family {
         orphans.filter(is_left).filter(is_killed).collect()
     }
 
-    /// The children of the main thread.
+    /// Lists the children of the main thread.
     fn children(&self) -> io::Result<HashSet<Pid>> {
         let mut list = &self.list;
         let mut text = String::new();
@@ -182,16 +182,16 @@ impl Family {
     }
 }
 
-/// Whether the child had ended: then it is no more.
+/// Reaps a child that has ended; returns true if it had.
 fn reap(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
     matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)))
 }
 
-/// When the process was started, in the system's ticks.
+/// Returns when the process was started, in ticks of the system.
 fn birth(pid: Pid) -> Option<u64> {
     let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // Field 22 of proc_pid_stat(5). The second is the program's name in brackets, whatever it is.
+    // Field 22 of proc_pid_stat(5). The second is the program's name in brackets, with any bytes.
     let stat = String::from_utf8_lossy(&stat);
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()

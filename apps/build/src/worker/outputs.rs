@@ -10,10 +10,10 @@ use super::error::RunError;
 use super::limits::Limits;
 use super::names::{check_link, check_name};
 
-/// So deep may folders be in each other: what looks at them goes as deep.
+/// The most levels of folders in each other: the search for outputs is recursive.
 const MOST_LEVELS: usize = 256;
 
-/// The outputs that an action has made, found on the disk; not those that are missing.
+/// The outputs that an action has made, as found on the disk. Missing ones are left out.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
     pub(super) files: Vec<(String, File)>,
@@ -32,11 +32,11 @@ pub(super) struct File {
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) target: String,
-    /// Whether it is where a folder was expected.
+    /// True if a folder was expected in its place.
     pub(super) for_folder: bool,
 }
 
-/// A folder, whose nodes are sorted by name.
+/// A folder, with its nodes sorted by name.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     pub(super) files: Vec<(String, File)>,
@@ -44,18 +44,18 @@ pub(super) struct Folder {
     pub(super) links: Vec<(String, String)>,
 }
 
-/// Looks for the outputs, and counts them.
+/// Searches for the outputs, and counts them.
 #[derive(Debug)]
 pub(super) struct Search {
     root: PathBuf,
     limits: Limits,
     nodes: usize,
     bytes: u64,
-    /// How deep the current folder is in an output.
+    /// The depth of the current folder in an output.
     level: usize,
 }
 
-/// What has been found at a path.
+/// A node found at a path.
 enum Node {
     File(File),
     Folder(Folder),
@@ -63,7 +63,7 @@ enum Node {
 }
 
 impl Search {
-    /// In the folder `root` of an action that has ended.
+    /// Searches in the folder `root` of an action that has ended.
     pub(super) fn new(root: &Path, limits: Limits) -> Self {
         Self {
             root: root.to_owned(),
@@ -74,7 +74,7 @@ impl Search {
         }
     }
 
-    /// Finds what the command was to make.
+    /// Finds the outputs that the command should have made.
     pub(super) fn find(mut self, command: &Command) -> Result<Outputs, RunError> {
         let mut outputs = Outputs::default();
         for output in &command.outputs {
@@ -106,8 +106,8 @@ impl Search {
         Ok(outputs)
     }
 
-    /// Where an output is, if it is there. No step on the way may be a symbolic link: it might lead
-    /// out of the folder.
+    /// Finds the path of an output, if it is there. No folder on the path may be a symbolic link,
+    /// as it might lead out of the folder.
     fn locate(
         &self,
         directory: &str,
@@ -206,7 +206,7 @@ impl Search {
         Ok(folder)
     }
 
-    /// The path below the folder of the action.
+    /// Shortens the path to the part below the folder of the action.
     fn short<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
@@ -219,7 +219,7 @@ impl Search {
         }
     }
 
-    /// The action may have closed it, or given it a name that is too long.
+    /// Makes the error: the action may have denied access, or made too long a name.
     fn unreadable(&self, path: &Path, error: io::Error) -> RunError {
         match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => {

@@ -16,13 +16,13 @@ use super::command::Command;
 use super::error::RunError;
 use super::orphans;
 
-/// Where a program is looked for if its action does not say: the worker's own `PATH` is not used.
+/// The default search path for programs: the worker's own `PATH` is not used.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// How often a start is tried.
+/// The most tries to start a process.
 const TRIES: usize = 1000;
 
-/// What an ended action leaves behind, beside its outputs.
+/// The results of a process that ended, apart from its files.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) exit_code: i32,
@@ -30,8 +30,8 @@ pub(super) struct Ended {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Runs the command in the folder `root`, until its first process ends. The others of its process
-/// group are killed then, and those that have left it as [`orphans`] says.
+/// Runs the command in the folder `root`, until its first process ends. Then the rest of its
+/// process group is killed, and those that left the group, as [`orphans`] says.
 pub(super) async fn run(
     command: &Command,
     root: &Path,
@@ -49,7 +49,7 @@ pub(super) async fn run(
     let streams = async { tokio::try_join!(out.fill(), err.fill()) };
     let ended = tokio::select! {
         ended = ended(pid) => ended.map_err(machine),
-        // Once both streams have ended, the process has not.
+        // When both streams have ended, the process has not yet.
         Err(error) = streams => Err(error),
         () = time::sleep(time_limit) => Err(RunError::TooLong(time_limit)),
         never = orphans::watch() => match never {},
@@ -65,22 +65,21 @@ pub(super) async fn run(
     })
 }
 
-/// Waits until the process has ended, and leaves its id reserved: so nothing else can have the id
-/// of its process group.
+/// Waits until the process has ended, without reaping it: its id stays reserved, so no other
+/// process group can have it.
 async fn ended(pid: Pid) -> io::Result<()> {
     task::spawn_blocking(move || orphans::wait_unreaped(pid))
         .await
         .map_err(io::Error::other)?
 }
 
-/// As shells do: 128 and the signal.
+/// Returns the exit code as shells do: 128 plus the signal.
 fn exit_code(status: ExitStatus) -> i32 {
     let signal = || 128 + status.signal().unwrap_or_default();
     status.code().unwrap_or_else(signal)
 }
 
-/// The first process of an action, which leads a process group. Dropped, all of the group are
-/// killed.
+/// The first process of an action, which leads a process group. Dropping it kills the whole group.
 #[derive(Debug)]
 struct Leader {
     child: Child,
@@ -101,7 +100,7 @@ impl Leader {
             program: name.clone(),
             error,
         };
-        // As a path, so that the worker needs no fork of itself to search for it.
+        // As a path: the worker need not search for the program in a fork of itself.
         let program = find(command, &directory).map_err(not_started)?;
         let mut process = process::Command::new(program);
         process
@@ -127,13 +126,13 @@ impl Leader {
         })
     }
 
-    /// Kills all of the group, frees their id, and kills what the action leaves behind.
+    /// Kills the whole group, frees their id, and kills the orphans that the action leaves.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.has_ended = true;
-        // The first one has its id until it is waited for. There is no other error than that all
+        // The first process keeps its id until it is reaped. The only possible error is that all
         // have ended.
         let _ = kill_process_group(self.pid, Signal::KILL);
-        // It may have joined another one.
+        // It may have joined another group.
         let _ = self.child.kill();
         orphans::end(&mut self.child)
     }
@@ -142,15 +141,15 @@ impl Leader {
 impl Drop for Leader {
     fn drop(&mut self) {
         if !self.has_ended {
-            // Nobody is left to tell of an error.
+            // Nobody is left to be told of an error.
             let _ = self.end();
         }
     }
 }
 
-/// Starts a process. While one is started it has, for a moment, copies of all open files of the
-/// worker, also of an executable that is being written, and that cannot be executed as long ("text
-/// file busy"). So starts are one at a time, and are tried again for what the last one still has.
+/// Starts a process. A starting process has, for a moment, copies of all open files of the worker,
+/// even of an executable that is being written, which cannot be executed meanwhile ("text file
+/// busy"). So starts are one at a time, and are tried again while the last one has such a copy.
 async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     static STARTS: Mutex<()> = Mutex::const_new(());
     let _alone = STARTS.lock().await;
@@ -166,7 +165,7 @@ async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     }
 }
 
-/// The program's path: its name is looked up in `PATH` if it has no slash.
+/// Returns the program's path: a name without a slash is looked up in `PATH`.
 fn find(command: &Command, directory: &Path) -> io::Result<PathBuf> {
     let name = &command.arguments[0];
     if name.contains('/') {
@@ -183,7 +182,7 @@ fn find(command: &Command, directory: &Path) -> io::Result<PathBuf> {
     candidates.find(is_program).ok_or_else(not_found)
 }
 
-/// What a process writes.
+/// One of the streams that a process writes.
 #[derive(Debug)]
 struct Stream {
     name: &'static str,
@@ -193,7 +192,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The end for a process, and the stream.
+    /// Makes the end for the process, and the stream.
     fn new(name: &'static str, limit: u64) -> io::Result<(Stdio, Self)> {
         let (sender, pipe) = pipe::pipe()?;
         let stream = Self {
@@ -217,7 +216,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads what is there. Does not wait for a process that has left its group and has the stream.
+    /// Reads what is there, without waiting for a process that left its group with the stream.
     fn drain(&mut self) -> Result<(), RunError> {
         let mut buffer = [0; 8192];
         loop {

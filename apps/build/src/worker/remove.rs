@@ -1,4 +1,4 @@
-//! Removes the folders of actions, whatever is in them.
+//! Removes the folders of actions, whatever they contain.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,14 +8,14 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unl
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-/// How often it is tried: a process that was just killed may still make files.
+/// The most tries: a process that was just killed may still make files.
 const TRIES: usize = 8;
 
-/// Removes a folder and what is in it, however deep that is, and however the folders in it were
-/// closed. That nothing is there is no error.
+/// Removes a folder and all that it contains, however deep, and whatever permissions its folders
+/// have. A missing folder is no error.
 ///
-/// What is in a folder of the folder is moved up before it is looked at. So nothing is recursive,
-/// no path is long, and few folders are open at a time. No link is followed.
+/// The folders in a subfolder are moved to the top before they are looked at. So nothing is
+/// recursive, no path is long, and few folders are open at a time. Links are not followed.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     let mut tries = 1;
     loop {
@@ -44,14 +44,14 @@ fn try_to_remove(folder: &Path) -> Result<(), Errno> {
             }
         }
         match unlinkat(CWD, folder, AtFlags::REMOVEDIR) {
-            // What was moved while the folder was listed may not have been listed.
+            // The listing may have missed what was moved in meanwhile.
             Err(Errno::NOTEMPTY) if has_moved => {}
             ended => return ended,
         }
     }
 }
 
-/// Removes the files in a folder, and moves the folders in it to `top`. Whether there were any.
+/// Removes the files in a folder, and moves its folders to `top`. Returns true if it moved any.
 fn empty(folder: &OwnedFd, top: &OwnedFd) -> Result<bool, Errno> {
     let mut has_moved = false;
     for entry in Dir::read_from(folder)? {
@@ -66,11 +66,11 @@ fn empty(folder: &OwnedFd, top: &OwnedFd) -> Result<bool, Errno> {
     Ok(has_moved)
 }
 
-/// Removes what is there, unless it is a folder: false.
+/// Removes the node, unless it is a folder: then returns false.
 fn remove_file(folder: impl AsFd, name: impl Arg) -> Result<bool, Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) => Ok(true),
-        // The second one is what POSIX says.
+        // POSIX prescribes the second one.
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),
         Err(error) => Err(error),
     }
@@ -84,7 +84,7 @@ fn open(folder: impl AsFd, name: impl Arg + Copy) -> Result<OwnedFd, Errno> {
 
 /// Lets its owner list and change the folder.
 fn unlock(folder: impl AsFd, name: impl Arg) {
-    // A failure shows when that is done.
+    // A failure shows in the next step.
     let _ = chmodat(folder, name, Mode::RWXU, AtFlags::empty());
 }
 

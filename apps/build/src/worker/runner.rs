@@ -27,7 +27,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A worker of that name, which makes its folders in `folder`.
+    /// Makes a runner for a worker of that name; actions get their folders in `folder`.
     pub fn new(name: impl Into<String>, folder: impl Into<PathBuf>, limits: Limits) -> Self {
         Self {
             name: name.into(),
@@ -37,9 +37,9 @@ impl Runner {
     }
 
     /// Runs the action with this digest of its `Action` message, until it ends, its time is over or
-    /// `cancel` is ready. Then all of its processes have been killed, its folder is removed and its
-    /// outputs are kept. A drop of the future is as `cancel`. Whether the result may be cached
-    /// (`do_not_cache`), and which worker is right for its platform, is for the caller to say.
+    /// `cancel` is ready. On return, all of its processes have been killed, its folder removed and
+    /// its outputs kept. Dropping the future cancels too. The caller decides whether the result may
+    /// be cached (`do_not_cache`) and whether the worker suits the action's platform.
     ///
     /// # Errors
     /// If the action cannot be run, or not to its end.
@@ -109,7 +109,7 @@ impl Runner {
     }
 }
 
-/// The time of day.
+/// Returns the time of day.
 fn now() -> Option<Timestamp> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp {

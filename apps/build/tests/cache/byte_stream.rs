@@ -1,4 +1,4 @@
-//! Large blobs, one piece after another: uploads that break, that are resumed, that lie.
+//! Large blobs, piece by piece: uploads that break, that are resumed, and that lie.
 
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ async fn an_upload_may_come_in_several_streams() {
     let last = messages.split_off(2);
     assert_eq!(upload(&server, messages.clone()).await.unwrap(), 2000);
     assert_eq!(committed(&server, digest).await, (2000, false));
-    // From the beginning again: what came before is forgotten.
+    // It starts from the beginning: what came before is forgotten.
     assert_eq!(upload(&server, messages[..1].to_vec()).await.unwrap(), 1000);
     refused(
         upload(&server, last).await,

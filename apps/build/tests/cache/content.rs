@@ -219,7 +219,7 @@ async fn tree(server: &TestServer, root: Digest) -> Result<Vec<Directory>, tonic
     Ok(folders)
 }
 
-/// Forty folders, each twice in the next one: 2^40 places. And one that is not there.
+/// Forty folders, each twice in the next one, make 2^40 places. One more folder is missing.
 #[tokio::test]
 async fn a_tree_comes_with_each_folder_once() {
     let server = start().await;

@@ -1,4 +1,4 @@
-//! A coordinator as a process of its own, which has an environment of its own.
+//! A coordinator as a separate process, with its own environment.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -14,13 +14,13 @@ pub(crate) type Variables<'a> = &'a [(&'a str, &'a str)];
 fn command(storage: &str, environment: Variables<'_>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filch-build"));
     command.args(["serve", "--listen", "127.0.0.1:0", "--storage", storage]);
-    // Nothing is known of who runs the tests, and a machine of a cloud is not asked.
+    // Nothing of the tests' own environment is passed, and a cloud's metadata is not asked for.
     command.env_clear().env("AWS_EC2_METADATA_DISABLED", "true");
     command.envs(environment.iter().copied());
     command
 }
 
-/// A coordinator with that storage.
+/// Starts a coordinator with that storage.
 pub(crate) async fn start(storage: &str, environment: Variables<'_>) -> TestServer<Server> {
     let folder = tempfile::tempdir().unwrap();
     let log = File::create(folder.path().join("log")).unwrap();
@@ -45,7 +45,7 @@ impl TestServer<Server> {
     }
 }
 
-/// What a coordinator says that cannot use its storage, and ends.
+/// Returns the text with which a coordinator ends that cannot use its storage.
 pub(crate) async fn refusal(storage: &str, environment: Variables<'_>) -> String {
     let mut command = tokio::process::Command::from(command(storage, environment));
     command.stdin(Stdio::null()).kill_on_drop(true);

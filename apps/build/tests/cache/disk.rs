@@ -1,4 +1,4 @@
-//! What the disk does to a cache: bytes that rot, too little space, another process, a restart.
+//! Trouble with a cache's disk: bytes that rot, too little space, another process, a restart.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ async fn what_rots_is_refused_and_removed() {
             assert!(server.read(digest).await.unwrap() == bytes);
         }
     }
-    // What was asked for may be right: all of the blob is checked.
+    // The part that was asked for may be right, but the whole blob is checked.
     let mut bytes = noise(5 << 20, 9);
     let digest = server.store(&bytes).await;
     bytes[4 << 20] ^= 1;
@@ -42,7 +42,7 @@ async fn what_rots_is_refused_and_removed() {
         Code::DataLoss,
         "are those of",
     );
-    // By HTTP, the head has gone when that comes out.
+    // By HTTP, the head has been sent by the time the error is found.
     let digest = server.store(&noise(5 << 20, 10)).await;
     fs::write(server.file(digest), &bytes).unwrap();
     let path = format!("/cas/{}", digest.hex());
@@ -102,7 +102,7 @@ async fn what_was_not_used_for_the_longest_time_goes() {
     for seed in 0..4 {
         blobs.push(server.store(&noise(4000, seed)).await);
     }
-    // Being asked for is a use, and so is being read.
+    // Asking for a blob is a use, and so is reading it.
     assert!(server.has(blobs[0]).await);
     server.read(blobs[1]).await.unwrap();
     let fifth = server.store(&noise(4096, 5)).await;
@@ -134,7 +134,7 @@ async fn what_was_not_used_for_the_longest_time_goes() {
     server.no_temporary_files().await;
 }
 
-/// What is read while it goes is read to its end.
+/// A blob that is removed while it is read is read to its end.
 #[tokio::test]
 async fn a_reader_keeps_what_goes() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Storage to which the way is encrypted: its certificate has to be one that the system trusts.
+//! Storage behind TLS: the system must trust its certificate.
 
 use std::fs;
 use std::io;
@@ -16,8 +16,8 @@ use crate::coordinator::{refusal, start};
 use crate::redis::Redis;
 use crate::s3::{KEYS, S3};
 
-/// Takes the encryption off connections, and hands on what they say to those that `connect` makes.
-/// Returns the port, and the certificate that has to be trusted.
+/// Takes TLS off connections, and passes their bytes to connections that `connect` makes. Returns
+/// the port, and the certificate to be trusted.
 async fn front<B, C>(folder: &Path, connect: impl Fn() -> C + Send + 'static) -> (u16, PathBuf)
 where
     C: Future<Output = io::Result<B>> + Send + 'static,
@@ -48,7 +48,7 @@ where
     (port, trusted)
 }
 
-/// Uses a storage of which the certificate is known, and has none that is not.
+/// Checks that a storage is used if its certificate is trusted, and refused otherwise.
 async fn is_trusted_by_its_certificate(storage: &str, trusted: &Path) {
     let [key, secret] = KEYS;
     let trusted = ("SSL_CERT_FILE", trusted.to_str().unwrap());

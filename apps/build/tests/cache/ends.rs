@@ -1,4 +1,4 @@
-//! How a server begins and ends.
+//! The begin and the end of a server.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn a_port_that_is_taken_is_named() {
     );
 }
 
-/// What runs when the end is asked for is answered.
+/// Requests that run when the server is asked to end are answered.
 #[tokio::test]
 async fn what_runs_ends() {
     let server = start().await;
@@ -53,7 +53,7 @@ async fn what_runs_ends() {
     eventually("a file of the upload", || count(&folder) == 1).await;
     let (address, mut content) = (server.running.address(), server.content());
     let ended = tokio::spawn(server.running.shutdown());
-    // No new connection any more.
+    // The server takes no new connections.
     let closed = async { while TcpStream::connect(address).await.is_ok() {} };
     assert!(
         timeout(LONG, closed).await.is_ok(),
@@ -77,7 +77,7 @@ async fn what_runs_ends() {
     assert!(answer.is_err());
 }
 
-/// What does not end is cut off.
+/// A request that does not end is cut off.
 #[tokio::test]
 async fn an_end_has_a_limit() {
     let server = start_with(|config| config.grace = Duration::from_millis(50)).await;
@@ -94,7 +94,7 @@ async fn an_end_has_a_limit() {
     assert_ne!(status.code(), Code::Ok);
 }
 
-/// A client that has not begun, or has and says no more, is not waited for.
+/// The server does not wait for a client that sends nothing, or nothing more.
 #[tokio::test]
 async fn a_silent_client_is_left() {
     let server = start().await;

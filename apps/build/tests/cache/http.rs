@@ -37,7 +37,7 @@ async fn a_blob_is_put_and_got() {
     }
 }
 
-/// Without a length, in chunks.
+/// The blob comes without a length, in chunks.
 #[tokio::test]
 async fn a_blob_may_come_in_chunks() {
     let server = start().await;
@@ -113,7 +113,7 @@ async fn an_instance_has_its_folder() {
     assert_eq!(answer.text(), "bytes");
 }
 
-/// Half of an upload, and then no connection any more.
+/// The connection breaks after half of an upload.
 #[tokio::test]
 async fn an_upload_that_breaks_leaves_nothing() {
     let server = start().await;

@@ -13,14 +13,14 @@ use crate::server::{TestServer, start_with};
 use crate::servers::{Server, wait_for};
 use crate::shared::{Behind, share_a_cache};
 
-/// Ends with the test.
+/// A Redis server that ends with the test.
 pub(crate) struct Redis {
     _server: Server,
     pub(crate) socket: PathBuf,
 }
 
 impl Redis {
-    /// None where there is no such program.
+    /// Starts Redis. Returns `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         let program = installed::of_the_system("redis-server")?;
         let mut socket = PathBuf::new();
@@ -89,7 +89,7 @@ async fn two_coordinators_share_a_cache() {
     share_a_cache(&one, &two, &redis).await;
 }
 
-/// Nobody waits for the tries in between.
+/// Time is paused, so the test does not wait between the tries.
 #[tokio::test(start_paused = true)]
 async fn a_redis_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();

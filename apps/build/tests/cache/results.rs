@@ -42,7 +42,7 @@ fn file(path: &str, digest: Digest) -> OutputFile {
     }
 }
 
-/// A result with one file, one folder, and an output of the process.
+/// Makes a result with one file, one folder, and an output of the process.
 async fn result(server: &TestServer) -> (ActionResult, [Digest; 4]) {
     let object = server.store(b"an object").await;
     let below = server.store(b"in a folder").await;
@@ -123,7 +123,7 @@ async fn a_result_is_there_only_with_all_of_its_blobs() {
     for blob in blobs {
         let bytes = server.read(blob).await.unwrap();
         std::fs::remove_file(server.file(blob)).unwrap();
-        // Now the server knows.
+        // The read made the server notice.
         refused(server.read(blob).await, Code::NotFound, "");
         refused(
             get(&server, action).await,
@@ -138,7 +138,7 @@ async fn a_result_is_there_only_with_all_of_its_blobs() {
     }
 }
 
-/// Folders among the outputs may be named by their first folder alone.
+/// Folders among the outputs may be named by their root folder alone.
 #[tokio::test]
 async fn a_result_is_there_only_with_all_that_is_below_its_folders() {
     let server = start().await;
@@ -174,7 +174,7 @@ async fn a_result_is_there_only_with_all_that_is_below_its_folders() {
         assert_eq!(get(&server, action).await.unwrap(), result);
         let bytes = server.read(blob).await.unwrap();
         std::fs::remove_file(server.file(blob)).unwrap();
-        // Now the server knows.
+        // The read made the server notice.
         refused(server.read(blob).await, Code::NotFound, "");
         let answer = get(&server, action).await;
         refused(answer, Code::NotFound, "not all of its blobs");

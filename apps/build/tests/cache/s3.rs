@@ -1,4 +1,4 @@
-//! Two coordinators on one bucket of S3, behind which `s3s-fs` is, which checks signatures.
+//! Two coordinators on one bucket of S3, served by `s3s-fs`, which checks signatures.
 
 use std::fs;
 use std::net::TcpStream;
@@ -20,23 +20,23 @@ use crate::shared::{Behind, share_a_cache};
 
 const SECRET: &str = "not-to-be-seen";
 
-/// What a coordinator has to know, and where it finds that.
+/// The keys, and the environment variables in which a coordinator finds them.
 pub(crate) const KEYS: [(&str, &str); 2] = [
     ("AWS_ACCESS_KEY_ID", "farm"),
     ("AWS_SECRET_ACCESS_KEY", SECRET),
 ];
 
-/// Ends with the test.
+/// A server of S3 that ends with the test.
 pub(crate) struct S3 {
     program: PathBuf,
     server: Server,
     pub(crate) port: u16,
-    /// Has the buckets.
+    /// The folder of its buckets.
     folder: TempDir,
 }
 
 impl S3 {
-    /// With one bucket, `cache`. None where there is no such program.
+    /// Starts it with one bucket, `cache`. Returns `None` if `s3s-fs` is not installed.
     pub(crate) fn start() -> Option<Self> {
         let program = installed::in_the_folder("bin/s3s-fs")?;
         let folder = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ impl S3 {
         self.folder.path().join("cache/a farm").join(name)
     }
 
-    /// Whether it has a part of a blob, the rest of which is to come.
+    /// Returns true if it has a part of a blob whose other parts are still to come.
     fn has_a_part(&self) -> bool {
         let files = fs::read_dir(self.folder.path()).unwrap();
         let mut names = files.map(|file| file.unwrap().file_name());
@@ -115,7 +115,7 @@ async fn two_coordinators_share_a_cache() {
     };
     let (one, two) = (s3.coordinator().await, s3.coordinator().await);
     share_a_cache(&one, &two, &s3).await;
-    // An upload that turns out to be of other bytes leaves nothing, and no part of itself.
+    // An upload of other bytes leaves nothing, not even a part.
     let bytes = noise(20 << 20, 2);
     let wrong = Digest::from_hash(*Digest::of(b"other").hash(), bytes.len() as u64);
     let answer = one.bytes().write(stream::iter(upload(wrong, &bytes))).await;
@@ -168,8 +168,8 @@ async fn what_dies_half_way_is_unavailable_until_it_is_back() {
     let (stored, bytes) = (noise(20 << 20, 3), noise(20 << 20, 4));
     let before = server.store(&stored).await;
     let small = server.store(b"small").await;
-    // It dies when it has a part of a blob, which it gets when there are two, and has given away
-    // the beginning of another.
+    // The server dies when the storage has a part of a blob: a part is sent once the next one has
+    // begun.
     let digest = Digest::of(&bytes);
     let (send, mut receive) = mpsc::channel(1);
     let messages = stream::poll_fn(move |context| receive.poll_recv(context));
@@ -190,7 +190,7 @@ async fn what_dies_half_way_is_unavailable_until_it_is_back() {
 
     let upload = async {
         for message in to_come {
-            // The answer may have come before.
+            // The answer may have come before that.
             let _ = send.send(message).await;
         }
         drop(send);

@@ -25,10 +25,10 @@ use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-/// Beyond that, what a test waits for will not come.
+/// The time limit of a wait: after it, the test fails.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// A server of this process, or of another one, with a folder of its own, which goes with it.
+/// A server in this process or another one, with a folder of its own that is removed with it.
 pub(crate) struct TestServer<R = Running> {
     pub(crate) running: R,
     pub(crate) folder: TempDir,
@@ -128,27 +128,27 @@ impl<R> TestServer<R> {
 }
 
 impl TestServer {
-    /// Ends it, and lets another one begin in its folder.
+    /// Ends the server, and starts another one in its folder.
     pub(crate) async fn restart(self, change: impl FnOnce(&mut Config)) -> Self {
         drop(self.channel);
         self.running.shutdown().await;
         start_in(self.folder, change).await
     }
 
-    /// Where the disk has a blob.
+    /// Returns the path of a blob on the disk.
     pub(crate) fn file(&self, digest: Digest) -> PathBuf {
         let hex = digest.hex();
         self.folder.path().join("blobs").join(&hex[..2]).join(hex)
     }
 
-    /// Waits until no upload has a file, and says how many there are if that does not come.
+    /// Waits until no upload has a file; fails otherwise.
     pub(crate) async fn no_temporary_files(&self) {
         let folder = self.folder.path().join("temporary");
         eventually("temporary files go", || count(&folder) == 0).await;
     }
 }
 
-/// How many files there are in a folder and in those in it.
+/// Counts the files in a folder and in its subfolders.
 pub(crate) fn count(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -157,7 +157,7 @@ pub(crate) fn count(folder: &Path) -> usize {
         .sum()
 }
 
-/// Waits for something of which nobody tells.
+/// Waits for a condition of which nobody reports.
 pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
@@ -167,7 +167,7 @@ pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     assert!(timeout(LONG, wait).await.is_ok(), "did not come: {what}");
 }
 
-/// The messages of an upload.
+/// Makes the messages of an upload.
 pub(crate) fn upload(digest: Digest, bytes: &[u8]) -> Vec<WriteRequest> {
     const PIECE: usize = 1 << 20;
     let mut offset = 0;
@@ -180,7 +180,7 @@ pub(crate) fn upload(digest: Digest, bytes: &[u8]) -> Vec<WriteRequest> {
     messages
 }
 
-/// A message of an upload.
+/// Makes a message of an upload.
 pub(crate) fn write(digest: Digest, offset: usize, bytes: &[u8], finish: bool) -> WriteRequest {
     WriteRequest {
         resource_name: format!("uploads/5b1e4c2a-0001/blobs/{digest}"),
@@ -204,7 +204,7 @@ pub(crate) fn batch(blobs: &[(Digest, &[u8])]) -> BatchUpdateBlobsRequest {
     }
 }
 
-/// Bytes that look like none of their neighbours.
+/// Makes bytes that differ from all around them.
 pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -225,7 +225,7 @@ pub(crate) fn refused<T: std::fmt::Debug>(answer: Result<T, Status>, code: Code,
     assert!(status.message().contains(why), "{status}");
 }
 
-/// One request by HTTP/1.1, on a connection of its own.
+/// Sends one HTTP/1.1 request, on a connection of its own.
 pub(crate) async fn http(
     address: SocketAddr,
     request: http_types::Builder,
@@ -259,7 +259,7 @@ pub(crate) mod http_types {
     pub(crate) struct Answer {
         pub(crate) status: u16,
         pub(crate) headers: http::HeaderMap,
-        /// None if the connection broke.
+        /// `None` if the connection broke.
         pub(crate) body: Option<Bytes>,
     }
 

@@ -1,4 +1,4 @@
-//! Two coordinators on one storage, whatever it is.
+//! Two coordinators on one shared storage of any kind.
 
 use filch_build::digest::Digest;
 use filch_build::reapi::{
@@ -8,19 +8,19 @@ use tonic::Code;
 
 use crate::server::{TestServer, noise, refused};
 
-/// What storage does without being asked to, by the name of an entry.
+/// Changes behind the storage's back, by the name of an entry.
 pub(crate) trait Behind {
     fn remove(&self, name: &str);
     fn replace(&self, name: &str, bytes: &[u8]);
 }
 
-/// What one of them stores, the other one has.
+/// Checks that each coordinator has what the other stores.
 pub(crate) async fn share_a_cache<R>(
     one: &TestServer<R>,
     two: &TestServer<R>,
     behind: &impl Behind,
 ) {
-    // Several parts, the last one of which is not whole.
+    // Several parts, of which the last is not full.
     let large = noise((20 << 20) + 1, 1);
     let digest = one.store(&large).await;
     assert!(two.has(digest).await && !two.has(Digest::of(b"absent")).await);
@@ -50,7 +50,7 @@ pub(crate) async fn share_a_cache<R>(
     };
     let answer = two.actions().get_action_result(request.clone()).await;
     assert_eq!(answer.unwrap().into_inner(), result);
-    // It forgets what it likes: then the result is none.
+    // The storage may forget anything: without its blob, the result is none.
     let name = |digest: Digest| {
         let hex = digest.hex();
         format!("blobs/{}/{hex}", &hex[..2])
@@ -58,7 +58,7 @@ pub(crate) async fn share_a_cache<R>(
     behind.remove(&name(small));
     let answer = one.actions().get_action_result(request).await;
     refused(answer, Code::NotFound, "not all of its blobs");
-    // What somebody else wrote there is not served.
+    // Wrong bytes from somebody else are not served.
     let mut wrong = large.clone();
     wrong[3 << 20] ^= 1;
     behind.replace(&name(digest), &wrong);

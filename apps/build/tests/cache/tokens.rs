@@ -1,4 +1,4 @@
-//! What each token allows, and TLS.
+//! The rights of each token, and TLS.
 
 use std::fs;
 
@@ -129,7 +129,7 @@ async fn one_token_may_be_for_reading_only() {
     }
 }
 
-/// By a request that is no call of gRPC, but has the path and the body of one.
+/// The request is not a gRPC call, but has the path and the body of one.
 #[tokio::test]
 async fn a_token_for_reading_does_not_write_in_disguise() {
     let server = guarded().await;
@@ -200,7 +200,7 @@ async fn tls_is_spoken_where_there_is_a_certificate() {
         .find_missing_blobs(FindMissingBlobsRequest::default())
         .await
         .unwrap();
-    // A client that does not trust it, and one that speaks no TLS, get nowhere.
+    // A client that does not trust the certificate fails, as does one that speaks no TLS.
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let trusted = tonic::transport::Certificate::from_pem(other.cert.pem());
     let tls = ClientTlsConfig::new().ca_certificate(trusted);

@@ -1,7 +1,7 @@
-//! Whatever comes, nothing panics and no wrong blob is stored.
+//! Whatever bytes come, nothing panics and no wrong blob is stored.
 //!
-//! Invariants: each message has an answer, which is no `INTERNAL` and no `UNKNOWN`; the server
-//! answers afterwards; each file below `blobs` has the name of its bytes.
+//! Invariants: each message gets an answer other than `INTERNAL` and `UNKNOWN`; the server answers
+//! afterwards; each file below `blobs` has the name of its bytes.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
 
 const BLOB: &[u8] = b"a blob that is there";
 
-/// A good message of each method.
+/// Makes a good message of each method.
 fn good(method: usize) -> Vec<u8> {
     let there = Digest::of(BLOB);
     let new = b"a new blob".as_slice();
@@ -114,7 +114,7 @@ async fn call(server: &TestServer, method: &str, messages: Vec<Vec<u8>>) -> Resu
     Ok(())
 }
 
-/// Each file has the name of its bytes.
+/// Checks that each file has the name of its bytes.
 fn check_files(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -179,7 +179,7 @@ proptest! {
     }
 }
 
-/// The good messages are good, so that the changed ones are near to some.
+/// The good messages are accepted, so the changed ones are close to good ones.
 #[test]
 fn good_messages_are_taken() {
     let World { runtime, server } = &*WORLD;

@@ -1,4 +1,4 @@
-//! Bazel, as a client: a workspace of its own, and a server that ends with the test.
+//! Bazel as a client: a workspace of its own, and a Bazel server that ends with the test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ pub(crate) struct Bazel {
     folder: TempDir,
 }
 
-/// How a build went.
+/// The end of a build.
 #[derive(Debug)]
 pub(crate) struct Build {
     pub(crate) status: ExitStatus,
-    /// What Bazel says.
+    /// The output of Bazel.
     pub(crate) log: String,
 }
 
 impl Bazel {
-    /// `None` if Bazel is not installed, and a line on the terminal says so.
+    /// Returns `None`, and prints a line on the terminal, if Bazel is not installed.
     pub(crate) fn find() -> Option<Self> {
         let program = installed::bazel()?;
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -41,7 +41,7 @@ impl Bazel {
         Build::of(self.start(target, options).wait_with_output())
     }
 
-    /// Starts a build, to do something in the midst of it.
+    /// Starts a build, so that the test can act during it.
     pub(crate) fn start(&self, target: &str, options: &[&str]) -> std::process::Child {
         let mut command = self.command("build");
         command.args([
@@ -61,7 +61,7 @@ impl Bazel {
         assert!(cleaned.status.success(), "{}", cleaned.log);
     }
 
-    /// The number of the process that builds. It stays until the end.
+    /// Returns the process id of the Bazel server, which lives until the end.
     pub(crate) fn process(&self) -> u32 {
         let file = self.folder.path().join("base/server/server.pid.txt");
         let number = std::fs::read_to_string(file).expect("Bazel has been started");
@@ -71,7 +71,7 @@ impl Bazel {
     fn command(&self, command: &str) -> Command {
         let mut bazel = Command::new(&self.program);
         bazel.current_dir(self.workspace());
-        // Nothing of whoever runs the test.
+        // Nothing of the test's own environment is passed.
         bazel
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -107,8 +107,8 @@ impl Build {
         Self { status, log }
     }
 
-    /// How many actions ran, or came, in each way. Bazel's own summary says it:
-    /// `INFO: 200 processes: 80 remote cache hit, 120 remote.`
+    /// Counts the actions that ran, or came, in each way, from Bazel's own summary: `INFO: 200
+    /// processes: 80 remote cache hit, 120 remote.`
     pub(crate) fn processes(&self) -> BTreeMap<String, usize> {
         let summary = self.log.lines().rev().find_map(|line| {
             let (count, kinds) = line.strip_prefix("INFO: ")?.split_once(": ")?;
@@ -123,7 +123,7 @@ impl Build {
         counts.collect()
     }
 
-    /// That it went well, and all of its actions in this one way.
+    /// Checks that it succeeded, with all of its actions in this one way.
     #[track_caller]
     pub(crate) fn assert_all(&self, kind: &str, count: usize) {
         assert!(self.status.success(), "{}", self.log);

@@ -10,17 +10,17 @@ const PARTS: usize = 120;
 const PARTS_OF_AN_ARCHIVE: usize = 4;
 const ARCHIVES_OF_A_LINK: usize = 4;
 
-/// How many actions the build has: the object of `main.c` and the program are the last two.
+/// The number of actions: the object of `main.c` and the program are the last two.
 pub(crate) const ACTIONS: usize = HEADERS
     + PARTS
     + PARTS / PARTS_OF_AN_ARCHIVE
     + (PARTS / PARTS_OF_AN_ARCHIVE).div_ceil(ARCHIVES_OF_A_LINK)
     + 2;
 
-/// What Bazel is to build.
+/// The target for Bazel.
 pub(crate) const TARGET: &str = "//:program";
 
-/// Where it is then, in the workspace.
+/// The path of the program, in the workspace.
 pub(crate) const PROGRAM: &str = "bazel-bin/program.exe";
 
 /// Writes a workspace of Bazel.
@@ -78,7 +78,7 @@ pub(crate) fn write(workspace: &Path) -> io::Result<()> {
     fs::write(workspace.join("WORKSPACE"), "")
 }
 
-/// What the program prints.
+/// Returns the output that the program prints.
 pub(crate) fn printed() -> String {
     let sum: usize = (0..PARTS)
         .map(|part| setting(part % HEADERS).parse::<usize>().unwrap() + part)
@@ -102,7 +102,7 @@ fn main_source() -> String {
 
 fn genrule(rules: &mut String, output: &str, sources: &[impl AsRef<str>], command: &str) {
     let sources: Vec<_> = sources.iter().map(AsRef::as_ref).collect();
-    // Rust writes strings, and lists of them, as Bazel does.
+    // Rust writes strings, and lists of them, in the same way as Bazel.
     let _ = writeln!(
         rules,
         "genrule(name = {:?}, srcs = {sources:?}, outs = [{output:?}], cmd = {command:?})",

@@ -1,4 +1,4 @@
-//! Bazel runs its actions itself, and keeps their results in the farm's cache.
+//! Bazel runs its actions itself, and stores their results in the farm's cache.
 
 use crate::bazel::Bazel;
 use crate::c_program;

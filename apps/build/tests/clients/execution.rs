@@ -9,8 +9,8 @@ use crate::c_program;
 use crate::farm::{Farm, SLOTS};
 use crate::servers::wait_for;
 
-/// When half of the actions have ended, one of the two workers stops in the midst of its actions,
-/// and is killed then. The build never learns of it.
+/// When half of the actions have ended, one of the two workers stops during its actions, and is
+/// killed. The build never notices.
 #[test]
 fn a_build_survives_a_worker() {
     let Some(bazel) = Bazel::find() else { return };
@@ -32,7 +32,7 @@ fn a_build_survives_a_worker() {
         (farm.metric("actions", None) >= c_program::ACTIONS / 2).then_some(())
     });
     doomed.signal(Signal::STOP);
-    // It gets actions, and cannot end one.
+    // It gets actions, and cannot finish any.
     wait_for("a worker with all that it can run", || {
         let running = farm.metric("worker_running_actions", Some(("worker", "doomed")));
         (running == SLOTS).then_some(())

@@ -1,4 +1,4 @@
-//! The farm as people run it: a coordinator and workers, each a process of its own.
+//! The farm as people run it: a coordinator and workers, each a separate process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use openmetrics_parser::openmetrics::parse_openmetrics;
 
 use crate::servers::Server;
 
-/// How many actions a worker runs at a time.
+/// The number of actions that a worker runs at a time.
 pub(crate) const SLOTS: usize = 2;
 
-/// The token of a farm that wants one.
+/// The token of a farm that requires one.
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
 #[derive(Debug)]
@@ -24,19 +24,19 @@ pub(crate) struct Farm {
 }
 
 impl Farm {
-    /// A coordinator without workers that answers everybody, with these options.
+    /// Starts a coordinator without workers, without a token, with these options.
     pub(crate) fn start(options: &[&str]) -> Self {
         Self::with(None, options)
     }
 
-    /// A coordinator that wants [`TOKEN`]; `folder` gets the file that has it.
+    /// Starts a coordinator that requires [`TOKEN`]; writes the token's file into `folder`.
     pub(crate) fn with_token(folder: &Path, options: &[&str]) -> Self {
         let file = folder.join("token");
         fs::write(&file, TOKEN).unwrap();
         Self::with(Some(file), options)
     }
 
-    /// The number of the coordinator's process.
+    /// Returns the coordinator's process id.
     pub(crate) fn process(&self) -> u32 {
         self.server.process.id()
     }
@@ -57,7 +57,7 @@ impl Farm {
         }
     }
 
-    /// A worker of that name, which other workers can reach.
+    /// Starts a worker of that name, which other workers can reach.
     pub(crate) fn worker(&self, name: &str) -> Server {
         Server::start(|folder| {
             let mut command = program("worker", self.token.as_deref());
@@ -70,7 +70,7 @@ impl Farm {
         })
     }
 
-    /// A page: its status code and its text.
+    /// Loads a page: its status code and its text.
     pub(crate) fn get(&self, path: &str, token: Option<&str>) -> (u16, String) {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -84,7 +84,7 @@ impl Farm {
         (response.status().as_u16(), text)
     }
 
-    /// The sum of a metric over all that has this label.
+    /// Sums a metric over all series with this label.
     pub(crate) fn metric(&self, name: &str, label: Option<(&str, &str)>) -> usize {
         let (status, text) = self.get("/metrics", self.token.as_ref().map(|_| TOKEN));
         assert_eq!(status, 200, "{text}");

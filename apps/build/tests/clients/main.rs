@@ -1,5 +1,5 @@
-//! The farm with clients that nobody here wrote. `.ci/clients` installs them; a test whose client
-//! is missing says so on the terminal, and passes.
+//! The farm with clients written by others. `.ci/clients` installs them; a test whose client is
+//! missing says so on the terminal, and passes.
 
 mod bazel;
 mod c_program;

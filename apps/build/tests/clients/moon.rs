@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::farm::{Farm, TOKEN};
 use crate::installed;
 
-/// moon's own name for the instance; it can be told another.
+/// The name that moon uses for the instance; it can be changed.
 const INSTANCE: &str = "moon-outputs";
 
 fn write(workspace: &Path, address: &str) {
@@ -51,7 +51,7 @@ fn moon_finds_what_it_stored() {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&workspace).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        // It compiles its plug-ins there, which takes seconds.
+        // moon compiles its plug-ins there, which takes seconds.
         command.env("HOME", installed::folder().join("moon"));
         command.env("FARM_TOKEN", token);
         for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"] {
@@ -71,7 +71,7 @@ fn moon_finds_what_it_stored() {
     run(&git, &["add", "--all"], "");
     run(&git, &["commit", "--quiet", "--message", "All"], "");
 
-    // Starts from what is in the folder, and nothing that moon knows of it.
+    // Starts from the files in the folder, without what moon knows of it.
     let build = |token: &str| {
         let _ = fs::remove_dir_all(workspace.join(".moon/cache"));
         let _ = fs::remove_file(workspace.join("app/output.txt"));

@@ -1,4 +1,4 @@
-//! nginx, another cache to compare with.
+//! nginx, another cache for comparison.
 
 use std::fs;
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::installed;
 use crate::servers::{Server, free_port, wait_for};
 
-/// The simplest cache that there is: nginx, which lets clients put files.
+/// The simplest cache there is: nginx, with files that clients put.
 #[derive(Debug)]
 pub(crate) struct Nginx {
     server: Server,
@@ -15,7 +15,7 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// `None` if it is not installed, and a line on the terminal says so.
+    /// Returns `None`, and prints a line on the terminal, if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         let program = installed::of_the_system("nginx")?;
         let port = free_port();
@@ -26,7 +26,7 @@ impl Nginx {
             let configuration = configuration.replace("PORT", &port.to_string());
             fs::write(&place, configuration).unwrap();
             let mut nginx = Command::new(program);
-            // It says where its log is before it reads where that should be.
+            // nginx opens its default log before it reads where the log should be.
             nginx
                 .arg("-e")
                 .arg("stderr")
@@ -46,7 +46,7 @@ impl Nginx {
         Some(Self { server, port })
     }
 
-    /// The number of its first process, which has started the others.
+    /// Returns the id of its first process, which has started the others.
     pub(crate) fn process(&self) -> u32 {
         self.server.process.id()
     }

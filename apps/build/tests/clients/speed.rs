@@ -1,4 +1,4 @@
-//! How fast Bazel is with a cache: with the farm's, and with nginx, the simplest one that there is.
+//! The speed of Bazel with a cache: the farm's, or nginx, the simplest one.
 //!
 //! ```sh
 //! cargo test --release -p filch-build --test clients -- --ignored --nocapture speed
@@ -36,7 +36,7 @@ const WORKLOADS: [Workload; 2] = [
 ];
 
 impl Workload {
-    /// Writes a workspace of Bazel. Each round's outputs are its own.
+    /// Writes a workspace of Bazel. Each round has outputs of its own.
     pub(crate) fn write(&self, bazel: &Bazel, round: usize) {
         let mut rules = String::new();
         for action in 0..self.actions {
@@ -56,7 +56,7 @@ impl Workload {
     }
 }
 
-/// A cache that has just been started; `None` for no cache at all.
+/// A cache that was just started; `None` for no cache at all.
 pub(crate) enum Cache {
     None,
     Nginx(Nginx),
@@ -92,14 +92,14 @@ impl Cache {
     }
 }
 
-/// What a build took.
+/// The cost of a build.
 pub(crate) struct Cost {
     pub(crate) time: Duration,
-    /// Of the processors, by Bazel and by the cache.
+    /// The processor time of Bazel and of the cache.
     pub(crate) busy: [Duration; 2],
 }
 
-/// Builds all, of which nothing is left from before. `kind` is how each action has to go.
+/// Builds everything from nothing. `kind` is the way that each action must go.
 pub(crate) fn build(bazel: &Bazel, workload: &Workload, cache: &Cache, kind: &str) -> Cost {
     let option = cache.option();
     let options = [
@@ -108,7 +108,7 @@ pub(crate) fn build(bazel: &Bazel, workload: &Workload, cache: &Cache, kind: &st
         "--genrule_strategy=local",
     ];
     bazel.clean();
-    // So that the time is not that of reading the rules.
+    // So that the time does not include reading the rules.
     let analysed = bazel.build("//:all_of_them", &[&options[..], &["--nobuild"]].concat());
     assert!(analysed.status.success(), "{}", analysed.log);
     let busy = || {
@@ -125,7 +125,7 @@ pub(crate) fn build(bazel: &Bazel, workload: &Workload, cache: &Cache, kind: &st
     }
 }
 
-/// The two builds of a round: all actions run here and are stored; all are loaded.
+/// The two builds of a round: one runs all actions here and stores them, one loads them.
 struct Costs {
     store: Cost,
     load: Option<Cost>,
@@ -199,7 +199,7 @@ fn print(
     }
 }
 
-/// What was busy, in seconds of the processors.
+/// Writes the processor time, in seconds.
 pub(crate) fn busy(costs: &[&Cost]) -> String {
     let seconds = |of: usize| {
         let costs = costs.iter();
@@ -208,7 +208,7 @@ pub(crate) fn busy(costs: &[&Cost]) -> String {
     format!("Bazel {} s, the cache {} s", seconds(0), seconds(1))
 }
 
-/// The median, the least and the greatest.
+/// Writes the median, the least and the greatest.
 pub(crate) fn spread(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     let [first, .., last] = &values[..] else {

@@ -9,16 +9,16 @@ use crate::farm::Farm;
 use crate::installed;
 use crate::servers::wait_for;
 
-/// What an action may have in its command.
+/// A script that an action may have in its command.
 const SCRIPT: &str = "<script>document.title='broken'</script>";
 
-/// What a browser may take, in seconds.
+/// The time limit of a browser, in seconds.
 const LIMIT: &str = "60";
 
-/// The page as the browser has understood it.
+/// Loads the page, as the browser understands it.
 fn look(chromium: &Path, farm: &Farm) -> String {
     let profile = tempfile::tempdir().unwrap();
-    // One that hangs is ended, with the processes that it has started.
+    // A browser that hangs is ended, with the processes that it has started.
     let mut browser = Command::new("timeout");
     browser.args(["-k", "5", LIMIT]).arg(chromium);
     browser.args([
@@ -28,7 +28,7 @@ fn look(chromium: &Path, farm: &Farm) -> String {
         "--disable-dev-shm-usage",
     ]);
     browser.arg(format!("--user-data-dir={}", profile.path().display()));
-    // For a look at it.
+    // So that a person can look at it.
     if let Some(place) = std::env::var_os("FILCH_SCREENSHOT") {
         let mut picture = Command::new(browser.get_program());
         picture
@@ -51,7 +51,7 @@ fn look(chromium: &Path, farm: &Farm) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The text of the element with that id.
+/// Returns the text of the element with that id.
 #[track_caller]
 fn element<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page.split_once(&format!("id=\"{id}\">")).expect(page);
@@ -69,7 +69,7 @@ fn a_browser_shows_what_runs() {
     wait_for("a worker", || {
         (farm.metric("workers", None) == 1).then_some(())
     });
-    // The action ends when the test says so.
+    // The action ends when the test opens the gate.
     let gate = bazel.workspace().join("gate");
     assert!(
         Command::new("mkfifo")

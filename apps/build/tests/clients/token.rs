@@ -1,11 +1,11 @@
-//! A farm that wants a token.
+//! A farm that requires a token.
 
 use std::fs;
 
 use crate::bazel::Bazel;
 use crate::farm::{Farm, TOKEN};
 
-/// One action, whose output nothing else has.
+/// Writes one action with a unique output.
 fn write(bazel: &Bazel, text: &str) {
     let rule = format!("genrule(name = \"make\", outs = [\"out\"], cmd = \"echo {text} > $@\")\n");
     fs::write(bazel.workspace().join("BUILD"), rule).unwrap();
@@ -23,8 +23,8 @@ fn a_wrong_token_is_refused() {
     }
     let Some(bazel) = Bazel::find() else { return };
 
-    // This Bazel asks what the server can do without its headers, so that no token helps it: newer
-    // ones send them. moon is the client by gRPC that is let in.
+    // This version of Bazel asks for the server's capabilities without its headers, so no token
+    // helps; newer ones send them. moon is the client that gets in by gRPC.
     write(&bazel, "one");
     let cache = format!("--remote_cache=grpc://{}", farm.address);
     let refused = bazel.build("//:make", &[&cache]);
@@ -32,8 +32,8 @@ fn a_wrong_token_is_refused() {
     let why = "UNAUTHENTICATED: a token is needed, and none or a wrong one was sent";
     assert!(refused.log.contains(why), "{}", refused.log);
 
-    // To an HTTP cache, Bazel sends the password of its URL. It goes on without a cache that
-    // refuses it.
+    // To an HTTP cache, Bazel sends the password in its URL. If the cache refuses it, Bazel goes on
+    // without the cache.
     let local = |password: &str| {
         let cache = format!("--remote_cache=http://bazel:{password}@{}", farm.address);
         let strategies = ["--spawn_strategy=local", "--genrule_strategy=local"];

@@ -1,4 +1,4 @@
-//! A build in which nothing has changed since another machine has built it: what limits it?
+//! The limits of a build in which nothing has changed since another machine built it.
 //!
 //! ```sh
 //! cargo test --release -p filch-build --test clients -- --ignored --nocapture unchanged

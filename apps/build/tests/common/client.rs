@@ -20,15 +20,15 @@ use tokio::time::timeout;
 use tonic::Streaming;
 use tonic::transport::{Channel, Endpoint};
 
-/// Nothing in a test takes that long, unless it fails.
+/// The time limit of a wait: after it, the test fails.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
-/// Waits for what has to come.
+/// Waits for something that must come.
 pub(crate) async fn soon<F: Future>(what: F) -> F::Output {
     timeout(LONG, what).await.expect("it comes")
 }
 
-/// A coordinator that keeps all in memory.
+/// Starts a coordinator that keeps everything in memory.
 pub(crate) async fn coordinator(farm: FarmConfig) -> (Running, Client) {
     let config = Config {
         farm,
@@ -78,7 +78,7 @@ impl Client {
         self.put(message.encode_to_vec()).await
     }
 
-    /// An action that runs `sh -c script` beside these files.
+    /// Makes an action that runs `sh -c script` beside these files.
     pub(crate) async fn script(
         &self,
         script: &str,
@@ -150,7 +150,7 @@ impl Client {
         self.execute(action).await.end().await
     }
 
-    /// Runs the action, which has a result.
+    /// Runs the action, which must have a result.
     pub(crate) async fn result(&self, action: Digest) -> ActionResult {
         let response = self.run(action).await;
         let status = response.status.unwrap_or_default();
@@ -159,7 +159,7 @@ impl Client {
     }
 }
 
-/// What comes of an action.
+/// The operations that the server sends for an action.
 #[derive(Debug)]
 pub(crate) struct Operations {
     pub(crate) stream: Streaming<Operation>,
@@ -194,7 +194,7 @@ impl Operations {
         }
     }
 
-    /// How the action failed.
+    /// Waits for the action to fail; returns its status.
     pub(crate) async fn failure(self) -> rpc::Status {
         let status = self.end().await.status.unwrap_or_default();
         assert_ne!(status.code, 0, "it did not fail");

@@ -1,10 +1,10 @@
-//! What processes take of the processors.
+//! The processor time of processes.
 
 use std::fs;
 use std::io;
 use std::time::Duration;
 
-/// So much a process and those that it started have taken of the processors, to 10 ms.
+/// Returns the processor time of a process and those that it started, to 10 ms.
 pub(crate) fn cpu_time(process: u32) -> io::Result<Duration> {
     let children = format!("/proc/{process}/task/{process}/children");
     let children = fs::read_to_string(children)?;
@@ -15,8 +15,8 @@ pub(crate) fn cpu_time(process: u32) -> io::Result<Duration> {
 
 fn of_one(process: u32) -> io::Result<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name of the program, in brackets, may have spaces in it. Two fields of what follows, the
-    // twelfth and the next, are its own time and the kernel's for it, in hundredths of a second.
+    // The program's name, in brackets, may have spaces in it. Of the fields after it, the twelfth
+    // and the next are its own time and the kernel's for it, in hundredths of a second.
     let numbers = stat.rsplit(')').next().unwrap_or_default();
     let numbers = numbers.split_whitespace().skip(11).take(2);
     let hundredths = numbers.filter_map(|number| number.parse::<u64>().ok());

@@ -1,24 +1,24 @@
-//! The programs of others, as `.ci/clients` installs them.
+//! Programs written by others, as `.ci/clients` installs them.
 
 use std::env;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
-/// Bazel 2.1.0, of the npm package `@bazel/bazel-linux_x64`.
+/// Finds Bazel 2.1.0, of the npm package `@bazel/bazel-linux_x64`.
 pub(crate) fn bazel() -> Option<PathBuf> {
     from_npm("@bazel/bazel-linux_x64/bazel-2.1.0-linux-x86_64")
 }
 
-/// moon, of the npm package `@moonrepo/core-linux-x64-gnu`.
+/// Finds moon, of the npm package `@moonrepo/core-linux-x64-gnu`.
 pub(crate) fn moon() -> Option<PathBuf> {
     from_npm("@moonrepo/core-linux-x64-gnu/moon")
 }
 
-/// A program of the system: `nginx`, `chromium`, `gcc`.
+/// Finds a program of the system: `nginx`, `chromium`, `gcc`.
 pub(crate) fn of_the_system(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<_> = env::split_paths(&path).collect();
-    // Where Debian has its servers, which are not in everybody's PATH.
+    // Debian has its servers there, which is not in everybody's PATH.
     places.push("/usr/sbin".into());
     let found = places.iter().map(|place| place.join(name));
     found
@@ -27,7 +27,7 @@ pub(crate) fn of_the_system(name: &str) -> Option<PathBuf> {
         .or_else(|| missing(name))
 }
 
-/// Where `.ci/clients` puts what npm and cargo bring. Programs may keep there what they unpack.
+/// Returns the folder where `.ci/clients` installs programs. They may unpack files there.
 pub(crate) fn folder() -> PathBuf {
     let place = env::var_os("FILCH_CLIENTS").map(PathBuf::from);
     place.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/clients"))
@@ -37,7 +37,7 @@ fn from_npm(program: &str) -> Option<PathBuf> {
     in_the_folder(&format!("node_modules/{program}"))
 }
 
-/// A program in [`folder`].
+/// Finds a program in [`folder`].
 pub(crate) fn in_the_folder(program: &str) -> Option<PathBuf> {
     let program = folder().join(program);
     if program.is_file() {
@@ -47,7 +47,7 @@ pub(crate) fn in_the_folder(program: &str) -> Option<PathBuf> {
     }
 }
 
-/// Says so on the terminal: what a test that passes prints by `eprintln` is not shown.
+/// Reports on the terminal, as output of `eprintln` is hidden if the test passes.
 fn missing(program: &str) -> Option<PathBuf> {
     let line = format!("SKIPPED: there is no {program}; .ci/clients installs it\n");
     let _ = stderr().write_all(line.as_bytes());

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 
-/// A process that leaves the process group of its action, and would then sleep for long. It holds a
-/// pipe open, as do its children, and all that the action starts after it.
+/// A process that leaves the process group of its action, and then sleeps for long. It holds a pipe
+/// open, as do its children, and everything that the action starts after it.
 pub(crate) struct Leaver {
     held: String,
     left: String,
@@ -15,7 +15,7 @@ pub(crate) struct Leaver {
 }
 
 impl Leaver {
-    /// With its pipes in this folder.
+    /// Makes its pipes in this folder.
     pub(crate) fn new(folder: &Path) -> Self {
         let (held, left) = (pipe(folder, "held"), pipe(folder, "left"));
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -23,28 +23,28 @@ impl Leaver {
         Self { held, left, pipe }
     }
 
-    /// Opens the pipe: the first line of a script.
+    /// Returns the first line of a script, which opens the pipe.
     pub(crate) fn hold(&self) -> String {
         format!("exec 9> {}\n", self.held)
     }
 
-    /// What it does itself: tells that it is no longer in the group, and sleeps.
+    /// Returns its own part: it reports that it has left the group, and sleeps.
     pub(crate) fn sleep(&self) -> String {
         format!("echo > {}; exec sleep 1000", self.left)
     }
 
-    /// A line of a script, after [`sleep`](Self::sleep): waits until it has left.
+    /// Returns a line of a script, after [`sleep`](Self::sleep), which waits until it has left.
     pub(crate) fn wait(&self) -> String {
         format!("\nread line < {}\n", self.left)
     }
 
-    /// A script that ends when one has left.
+    /// Returns a script that ends when one has left.
     pub(crate) fn script(&self) -> String {
         let (hold, sleep, wait) = (self.hold(), self.sleep(), self.wait());
         format!("{hold}setsid sh -c '{sleep}' &{wait}")
     }
 
-    /// Whether a process has the pipe open.
+    /// Returns true while a process has the pipe open.
     pub(crate) fn lives(&mut self) -> bool {
         match self.pipe.read_to_end(&mut Vec::new()) {
             Ok(_) => false,
@@ -54,7 +54,7 @@ impl Leaver {
     }
 }
 
-/// A pipe with a name, through which processes wait for each other.
+/// Makes a pipe with a name, through which processes wait for each other.
 pub(crate) fn pipe(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();

@@ -1,4 +1,4 @@
-//! Messages as they may come over the wire: any bytes, and good ones that were changed on the way.
+//! Messages from the wire: any bytes, and good messages that were changed on the way.
 
 use bytes::{Buf, BufMut};
 use futures_util::Stream;
@@ -50,7 +50,7 @@ impl Decoder for Raw {
     }
 }
 
-/// What happens to a good message on its way.
+/// A change of a good message on its way.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Set(usize, u8),
@@ -97,7 +97,7 @@ pub(crate) fn apply(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
     bytes
 }
 
-/// Calls the method with messages that may be none of its own; the answers come as they are.
+/// Calls the method with messages that may be of other types; the answers come as bytes.
 pub(crate) async fn open(
     channel: Channel,
     method: &str,
@@ -110,13 +110,13 @@ pub(crate) async fn open(
     Ok(answers.into_inner())
 }
 
-/// What the answer to a bad message may be.
+/// Checks that this may be the answer to a bad message.
 pub(crate) fn check_status(status: &Status) -> Result<(), TestCaseError> {
-    // What is no message of protobuf, or none at all, is an internal error to tonic.
+    // Bytes that are not protobuf, or no message at all, are an internal error to tonic.
     let text = status.message();
     let no_message =
         text.contains("failed to decode Protobuf message") || text == "Missing request message.";
-    // A handler that panics resets its stream, which is `Cancelled` to its client.
+    // A handler that panics resets its stream, which its client sees as `Cancelled`.
     let bad = matches!(
         status.code(),
         Code::Internal | Code::Unknown | Code::Unavailable | Code::Cancelled

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tempfile::TempDir;
 
-/// A process that is killed when it is dropped, with those that it started.
+/// A process that is killed, with those that it started, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) process: Child,
@@ -19,11 +19,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `command` gets a folder of its own.
+    /// Starts a process; `command` gets a folder for its files.
     pub(crate) fn start(command: impl FnOnce(&Path) -> Command) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = command(folder.path());
-        // Its own group: a ctrl-c is for the test, which ends it.
+        // Its own group: ctrl-c is for the test, which then ends it.
         command.stdin(Stdio::null()).process_group(0);
         let process = command
             .spawn()
@@ -36,7 +36,7 @@ impl Server {
 }
 
 impl Server {
-    /// Where a coordinator listens, which it says on its piped output.
+    /// Returns the address that a coordinator prints on its piped output.
     pub(crate) fn address(&mut self) -> String {
         let mut line = String::new();
         let output = self.process.stdout.take().expect("it is piped");
@@ -67,8 +67,8 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// Looks until there is something, for a minute at most. What other programs do gives no sign
-/// that could be waited for.
+/// Looks until there is something, for at most a minute. Other programs give no sign that could be
+/// waited for.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(60);

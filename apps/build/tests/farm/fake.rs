@@ -34,7 +34,7 @@ pub(crate) fn holds(blobs: &[Digest]) -> Blobs {
 }
 
 impl Fake {
-    /// Connects, and says nothing yet.
+    /// Connects, and sends nothing yet.
     pub(crate) async fn connect(client: &Client) -> Self {
         let (events, said) = mpsc::channel(64);
         let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
@@ -48,7 +48,7 @@ impl Fake {
         }
     }
 
-    /// Is a worker of that name.
+    /// Connects as a worker of that name.
     pub(crate) async fn join(client: &Client, name: &str, slots: u32) -> Self {
         Self::greet(client, hello(name, slots)).await
     }
@@ -65,13 +65,13 @@ impl Fake {
         self.events.send(FromWorker { event }).await.unwrap();
     }
 
-    /// The next order.
+    /// Returns the next order.
     pub(crate) async fn order(&mut self) -> Order {
         let order = soon(self.orders.message()).await.expect("no error");
         order.expect("more").order.unwrap()
     }
 
-    /// The next order, which is to run something.
+    /// Returns the next order, which must be to run something.
     pub(crate) async fn run(&mut self) -> Run {
         match self.order().await {
             Order::Run(run) => run,
@@ -79,7 +79,7 @@ impl Fake {
         }
     }
 
-    /// How the stream ends: nothing but orders to run comes before.
+    /// Returns how the stream ends; only orders to run may come before.
     pub(crate) async fn refused(&mut self) -> Status {
         loop {
             match soon(self.orders.message()).await {
@@ -92,7 +92,7 @@ impl Fake {
         }
     }
 
-    /// The stream ends without an error.
+    /// Checks that the stream ends without an error.
     pub(crate) async fn gone(&mut self) {
         assert_eq!(soon(self.orders.message()).await.unwrap(), None);
     }

@@ -14,7 +14,7 @@ use crate::client::{Client, coordinator};
 use crate::fake::{Fake, hello};
 use crate::quick;
 
-/// The worker that is given an action does this; it is refused, and another one ends the action.
+/// Lets a worker answer an action with a lie: it is refused, and another one ends the action.
 async fn refused(client: &Client, lie: impl AsyncFnOnce(&Fake, u64), code: Code, why: &str) {
     let mut liar = Fake::join(client, "liar", 1).await;
     let action = client.script(why, &[], &[]).await;
@@ -84,7 +84,7 @@ async fn lies_about_results() {
     refused(&client, lie, invalid, "leads out").await;
 }
 
-/// Blobs of an honest worker may have been forgotten just now: that run has failed, and no other.
+/// Blobs of an honest worker may be lost just now: that run has failed, and no other.
 #[tokio::test]
 async fn a_result_without_its_blobs_is_a_failed_attempt() {
     let (server, client) = coordinator(quick()).await;
@@ -192,7 +192,7 @@ async fn a_bad_hello_is_refused() {
     worker.say(Event::Alive(Alive {})).await;
     let refused = worker.refused().await;
     assert!(refused.message().contains("not Hello"), "{refused:?}");
-    // One that says nothing at all.
+    // A worker that sends nothing at all.
     let mut worker = Fake::connect(&client).await;
     tokio::time::pause();
     assert_eq!(worker.refused().await.code(), Code::DeadlineExceeded);

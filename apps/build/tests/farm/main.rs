@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use filch_build::farm::FarmConfig;
 
-/// As quick as can be where something is waited for.
+/// Waits as little as possible.
 fn quick() -> FarmConfig {
     FarmConfig {
         abandoned_after: Duration::ZERO,

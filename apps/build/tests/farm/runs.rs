@@ -1,4 +1,4 @@
-//! What clients ask for, and get.
+//! The requests of clients, and their results.
 
 use std::time::Duration;
 
@@ -169,7 +169,7 @@ async fn another_platform_is_refused() {
         ..Action::default()
     };
     let other = client.action(&Command::default(), &[], other).await;
-    // Where older clients say it.
+    // Older clients give it here.
     #[expect(deprecated)]
     let command = Command {
         platform: asks("macos"),
@@ -232,7 +232,7 @@ async fn a_client_that_lost_its_connection_finds_its_action_again() {
     let waiting = client.wait(&name).await.unwrap();
     worker.done(run.run, 9).await;
     assert_eq!(waiting.end().await.result.unwrap().exit_code, 9);
-    // It was over a moment ago.
+    // The run was over a moment ago.
     let late = client.wait(&name).await.unwrap();
     assert_eq!(late.end().await.result.unwrap().exit_code, 9);
     let unknown = client.wait("nothing").await.unwrap_err();
@@ -250,13 +250,13 @@ async fn an_action_that_nobody_waits_for_is_cancelled() {
     one.stage(Stage::Executing).await;
     other.stage(Stage::Executing).await;
     drop(one);
-    // The other one still waits. It goes as well.
+    // The other client still waits. It goes away as well.
     drop(other);
     let Order::Cancel(cancel) = worker.order().await else {
         panic!("not Cancel");
     };
     assert_eq!(cancel.run, run.run);
-    // A new one is a new run, though the worker has not ended the old one yet.
+    // A new request is a new run, though the worker has not ended the old one yet.
     let again = client.execute(action).await;
     worker
         .fail(
@@ -294,7 +294,7 @@ async fn one_that_nobody_waits_for_leaves_the_queue() {
     let mut operations = client.execute(action).await;
     operations.next().await;
     drop(operations);
-    // Until the server has seen that the client is gone.
+    // Until the server has noticed that the client is gone.
     soon(async {
         while server.farm().snapshot().await.actions.failed == 0 {
             tokio::task::yield_now().await;

@@ -1,8 +1,8 @@
 //! Whatever clients and workers send, the coordinator answers, and goes on.
 //!
-//! Invariants: each request has an answer, which is a status or an operation that ends with one;
-//! none of them is of a defect of the coordinator; a worker whose stream has ended is not there any
-//! more; afterwards an honest worker runs the action of an honest client.
+//! Invariants: each request gets an answer, which is a status or an operation that ends with one;
+//! none reports a defect of the coordinator; a worker whose stream has ended is gone; afterwards an
+//! honest worker runs the action of an honest client.
 
 use std::sync::LazyLock;
 
@@ -32,12 +32,12 @@ use crate::quick;
 const EXECUTE: &str = "/build.bazel.remote.execution.v2.Execution/Execute";
 const WAIT: &str = "/build.bazel.remote.execution.v2.Execution/WaitExecution";
 const WORK: &str = "/filch.build.v1.Farm/Work";
-/// How the coordinator says that it is wrong.
+/// The text by which the coordinator reports a defect of its own.
 const DEFECT: &str = "a defect of the coordinator";
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
-/// What comes in the place of a good message.
+/// The bytes that are sent in place of a good message.
 #[derive(Debug, Clone)]
 enum Sent {
     Any(Vec<u8>),
@@ -60,7 +60,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     ]
 }
 
-/// What a worker may say of a run.
+/// Makes an event that a worker may send about a run.
 fn event() -> impl Strategy<Value = Event> {
     let run = || prop_oneof![4 => Just(1_u64), 1 => any::<u64>()];
     let result = (run(), sent()).prop_map(|(run, result)| {
@@ -117,7 +117,7 @@ fn from_worker(event: Event) -> Vec<u8> {
     FromWorker { event }.encode_to_vec()
 }
 
-/// An action of which these messages are what comes of good ones.
+/// Stores an action that is made of these messages, sent in place of good ones.
 async fn action(client: &Client, [command, folder, root, action]: &[Sent; 4]) -> Digest {
     let good = Command {
         arguments: vec!["true".to_owned()],
@@ -151,7 +151,7 @@ async fn action(client: &Client, [command, folder, root, action]: &[Sent; 4]) ->
     client.put(action.instead_of(good.encode_to_vec())).await
 }
 
-/// What comes of one message.
+/// Sends one message, and returns the answers.
 async fn ask(client: &Client, method: &str, message: Vec<u8>) -> Result<Vec<Operation>, Status> {
     let messages = stream::iter([message]);
     let mut answers = open(client.channel.clone(), method, messages).await?;
@@ -162,7 +162,7 @@ async fn ask(client: &Client, method: &str, message: Vec<u8>) -> Result<Vec<Oper
     Ok(operations)
 }
 
-/// It is a status, or operations of which the last one has one.
+/// Checks that the answer is a status, or operations of which the last one has one.
 fn check(answer: Result<Vec<Operation>, Status>) -> Result<(), TestCaseError> {
     let operations = match answer {
         Ok(operations) => operations,
@@ -186,7 +186,7 @@ fn check_response(response: ExecuteResponse) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The future, while an honest worker is there.
+/// Runs the future while an honest worker is there.
 async fn with_worker<T>(client: &Client, future: impl Future<Output = T>) -> T {
     let mut honest = Fake::join(client, "honest", 2).await;
     let work = async {
@@ -202,7 +202,7 @@ async fn with_worker<T>(client: &Client, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// An honest client gets its result.
+/// Checks that an honest client gets its result.
 async fn honest(client: &Client) {
     let action = client.script("an honest action", &[], &[]).await;
     assert_eq!(client.result(action).await.exit_code, 0);
@@ -257,7 +257,7 @@ async fn works(hello: Sent, events: Vec<(Event, Sent)>) -> Result<(), TestCaseEr
                 {
                     for (event, sent) in &events {
                         let message = sent.instead_of(from_worker(event.clone()));
-                        // The coordinator may have heard enough.
+                        // The coordinator may have closed the stream.
                         if say.send(message).await.is_err() {
                             break;
                         }
@@ -305,7 +305,7 @@ proptest! {
     }
 }
 
-/// The good messages are good, so that the changed ones are near to some.
+/// The good messages are accepted, so the changed ones are close to good ones.
 #[test]
 fn good_messages_run() {
     let good = || Sent::Changed(Vec::new());

@@ -65,7 +65,7 @@ async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
     sick.done(run.run, 6).await;
     assert_eq!(operations.end().await.result.unwrap().exit_code, 6);
 
-    // Of one that pauses for long, the other worker gets it.
+    // If one worker pauses for long, the other gets the action.
     let (_server, client) = coordinator(FarmConfig {
         pause: Duration::from_secs(1000),
         ..quick()
@@ -120,7 +120,7 @@ async fn a_worker_that_leaves_ends_what_it_runs() {
         .await;
     let run = leaver.run().await;
     leaver.say(Event::Leaving(Leaving {})).await;
-    // A second message, so that the first one has been taken when this one has.
+    // When the second message has been taken, so has the first.
     leaver.say(Event::Alive(Alive {})).await;
     let mut stayer = Fake::join(&client, "stayer", 1).await;
     let two = client
@@ -183,7 +183,7 @@ async fn a_worker_that_has_the_input_gets_the_action() {
         near.done(run.run, exit_code).await;
         assert_eq!(operations.end().await.result.unwrap().exit_code, exit_code);
     }
-    // One that no worker is near to goes to any worker, at once.
+    // An action that no worker is near to goes to any worker, at once.
     let busy = client
         .execute(client.script("exit 9", &[("input", input)], &[]).await)
         .await;
@@ -192,7 +192,7 @@ async fn a_worker_that_has_the_input_gets_the_action() {
     let run = far.run().await;
     far.done(run.run, 0).await;
     operations.end().await;
-    // What is dropped makes it near no longer.
+    // Without the dropped blob, the worker is no longer near.
     near.done(keeps.run, 0).await;
     busy.end().await;
     near.say(Event::Dropped(holds(&[input]))).await;

@@ -1,4 +1,4 @@
-//! What is built, and what is not built again.
+//! Jobs that are built, and jobs that are not built again.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -41,7 +41,7 @@ async fn a_second_build_is_cached_and_touches_nothing() {
     let (summary, _) = project.run(CHAIN).await;
     assert_eq!((summary.built, summary.cached), (0, 3));
     assert_eq!(inode(), before);
-    // What is lost, or was changed by hand, comes back.
+    // Outputs that were lost or changed by hand come back.
     fs::remove_dir_all(project.path().join("out")).unwrap();
     project.write("twice", "ABCABX");
     assert_eq!(project.run(CHAIN).await.0.cached, 3);
@@ -61,7 +61,7 @@ async fn a_change_builds_what_depends_on_it_and_nothing_else() {
     lines.sort();
     assert_eq!(lines, ["other cached", "twice built", "upper built"]);
     assert_eq!(project.read("twice"), "XYZXYZ");
-    // Its output is as before: that is as far as a change goes.
+    // Its output is as before, so nothing after it is run.
     project.write("in/text", "XyZ");
     let (summary, log) = project.run(CHAIN).await;
     assert!(
@@ -75,7 +75,7 @@ async fn a_change_builds_what_depends_on_it_and_nothing_else() {
         log.lines
     );
     assert_eq!(summary.critical_path, ["upper", "twice"]);
-    // A new file that a pattern matches is a change.
+    // A new file that matches a pattern is a change.
     project.write("in/more", "");
     let (_, log) = project.run(CHAIN).await;
     assert!(

@@ -59,7 +59,7 @@ async fn fail_fast_ends_the_build() {
     project.fail_fast = true;
     let (summary, _) = project.run(GRAPH).await;
     assert_eq!((summary.built, summary.failed, summary.skipped), (0, 1, 3));
-    // Also what runs.
+    // Jobs that run are ended as well.
     project.at_a_time = 2;
     let graph =
         "[[job]]\nid = \"long\"\nsh = \"sleep 1000\"\n[[job]]\nid = \"bad\"\nsh = \"exit 1\"";

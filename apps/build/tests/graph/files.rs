@@ -172,7 +172,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Nothing that a file may hold makes the parser panic.
+    /// No content of a file makes the parser panic.
     #[test]
     fn any_text_is_a_graph_or_refused(lines in prop::collection::vec(line(), 0..20)) {
         match parse(&lines.join("\n")) {

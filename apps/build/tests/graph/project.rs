@@ -1,4 +1,4 @@
-//! A project of a test, and what its builds tell.
+//! A project for a test, and the events of its builds.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) struct Project {
     pub(crate) fail_fast: bool,
 }
 
-/// What a build told, a line for each event.
+/// The events of a build, a line for each.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
@@ -77,7 +77,7 @@ impl Project {
             .fail_fast(self.fail_fast)
     }
 
-    /// Builds, and leaves nothing but the cache beside the outputs.
+    /// Builds, and checks that only the cache is left beside the outputs.
     pub(crate) async fn run(&self, graph: &str) -> (Summary, Log) {
         let mut log = Log::default();
         let summary = self.build(graph).run(&mut log).await.unwrap();

@@ -47,7 +47,7 @@ impl Bench {
         }
     }
 
-    /// The action of this command on these inputs.
+    /// Stores the action of this command on these inputs.
     pub(crate) async fn action(&self, command: &Command, root: &Directory) -> Digest {
         let action = Action {
             command_digest: Some(self.message(command).await.into()),
@@ -61,7 +61,7 @@ impl Bench {
         Runner::new("tester", self.folder.path(), self.limits.clone())
     }
 
-    /// Runs it; nothing of it may be left.
+    /// Runs it, and checks that nothing of it is left.
     pub(crate) async fn run(&self, action: Digest) -> Result<ActionResult, RunError> {
         let result = self
             .runner()
@@ -71,7 +71,7 @@ impl Bench {
         result
     }
 
-    /// How many folders of actions there are.
+    /// Counts the folders of actions.
     pub(crate) fn left(&self) -> usize {
         fs::read_dir(self.folder.path()).unwrap().count()
     }
@@ -101,7 +101,7 @@ impl Bench {
     }
 }
 
-/// A script as a command.
+/// Makes a command that runs a script.
 pub(crate) fn sh(script: &str) -> Command {
     Command {
         arguments: ["sh", "-c", script].map(str::to_owned).to_vec(),
@@ -132,7 +132,7 @@ pub(crate) fn stderr(result: &ActionResult) -> &str {
     std::str::from_utf8(&result.stderr_raw).unwrap()
 }
 
-/// The error, as text that holds `part`.
+/// Returns the error, after checking that its text contains `part`.
 #[track_caller]
 pub(crate) fn refused(result: Result<ActionResult, RunError>, part: &str) -> RunError {
     let error = result.expect_err(part);

@@ -1,4 +1,4 @@
-//! The inputs of an action: trees that are laid out, and trees that are refused.
+//! The inputs of an action: valid trees are laid out, others refused.
 
 use bazel_remote_apis::google::protobuf::UInt32Value;
 use filch_build::digest::Digest;
@@ -152,7 +152,7 @@ async fn a_tree_that_unfolds_without_end_is_refused() {
         bench.sh_with("true", &directory, &[]).await,
         "more than 1000 inputs",
     );
-    // A long way down.
+    // Many levels down.
     let mut directory = Directory::default();
     for _ in 0..20 {
         let below = folder(&bench, &"x".repeat(250), &directory).await;
@@ -165,7 +165,7 @@ async fn a_tree_that_unfolds_without_end_is_refused() {
         bench.sh_with("true", &directory, &[]).await,
         "longer than 3072 bytes",
     );
-    // Much in few files.
+    // A large size in few files.
     let mut file = bench.file("large", "").await;
     file.digest.as_mut().unwrap().size_bytes = i64::MAX;
     let root = Directory {
@@ -211,7 +211,7 @@ async fn an_input_in_the_way_of_an_output_is_refused() {
     }
 }
 
-/// A tree without names.
+/// A tree whose root has no name.
 #[derive(Debug, Clone)]
 enum Node {
     File(String, bool),
@@ -257,7 +257,7 @@ fn directory(nodes: &[(String, Node)], blobs: &mut Vec<Vec<u8>>) -> Directory {
     made
 }
 
-/// Any tree is laid out, and kept again by an action that does nothing, with equal digests.
+/// Any tree is laid out, and then kept with equal digests by an action that does nothing.
 #[test]
 #[expect(
     deprecated,

@@ -95,7 +95,7 @@ async fn clients_of_version_2_0_get_what_they_know() {
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused() {
     let bench = Bench::new();
-    // To root, nothing is closed.
+    // Root can read everything.
     let closed: &[_] = if geteuid().is_root() {
         &[]
     } else {
@@ -192,11 +192,11 @@ async fn large_files_go_in_and_out() {
 async fn closed_folders_are_removed() {
     let bench = Bench::new();
     let script = "mkdir -p a/b/c; touch a/b/c/f; chmod 0 a/b/c a/b; chmod 500 a .";
-    // `run` looks at what is left.
+    // `run` checks what is left.
     assert!(bench.sh(script).await.is_ok());
 }
 
-/// Deeper than a path can be, than files can be open at a time, and than a thread's stack bears.
+/// The folders are deeper than a path, a thread's stack or the number of open files allows.
 #[tokio::test]
 async fn folders_of_any_depth_are_removed() {
     let bench = Bench::new();

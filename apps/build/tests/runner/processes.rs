@@ -1,4 +1,4 @@
-//! The processes of an action: what they get, how they end.
+//! The processes of an action: their environment and their end.
 
 use std::fs;
 use std::future;
@@ -48,7 +48,7 @@ async fn nothing_of_the_worker_leaks() {
     let result = bench.run(action).await.unwrap();
     let (variables, rest): (Vec<_>, Vec<_>) =
         stdout(&result).lines().partition(|line| line.contains('='));
-    // The shell makes the others.
+    // The shell sets the others.
     let made = ["ONLY=this", "PWD=", "SHLVL=", "_=", "OLDPWD="];
     for variable in &variables {
         assert!(
@@ -190,7 +190,7 @@ async fn too_much_output_kills() {
         let error = refused(bench.sh(&script).await, "more than 100000 bytes");
         assert_eq!(error.code(), Code::ResourceExhausted);
     }
-    // A longer one that is allowed is a blob.
+    // A longer output that is allowed becomes a blob.
     let result = bench
         .sh("head -c 100000 /dev/zero | tr '\\0' x")
         .await
@@ -211,7 +211,7 @@ async fn a_time_limit_kills_all_processes() {
         input_root_digest: Some(root.into()),
         ..Action::default()
     };
-    // By its own limit, and by the worker's.
+    // Both its own limit and the worker's end it.
     action.timeout = Some(protobuf::Duration {
         seconds: 0,
         nanos: 200_000_000,
@@ -248,7 +248,7 @@ async fn a_time_limit_kills_a_first_process_that_has_joined_another_group() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(200);
     let mark = bench.folder.path().with_extension("mark");
-    // If nothing kills it, it ends by itself, and leaves a mark.
+    // If nothing kills it, it ends by itself and leaves a mark.
     let script = format!(
         "exec perl -e '$SIG{{ALRM}} = sub {{ mkdir \"{}\"; exit }}; alarm 5; \
         setpgrp(0, getpgrp(getppid())) or die; sleep 1000'",
@@ -262,11 +262,11 @@ async fn a_time_limit_kills_a_first_process_that_has_joined_another_group() {
 async fn a_cancel_kills_all_processes() {
     let bench = Bench::new();
     let pids = bench.folder.path().with_extension("fifo");
-    // Not by a program: its start would not be under the lock of the runner's starts.
+    // No program makes the pipe: its start would not be under the lock of the runner's starts.
     mknodat(CWD, &pids, FileType::Fifo, Mode::RWXU, 0).unwrap();
     let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
     let action = bench.action(&sh(&script), &Directory::default()).await;
-    // By the argument, and by a drop of the future.
+    // Cancelled by the argument, and by dropping the future.
     for drops in [false, true] {
         let (cancel, cancelled) = oneshot::channel::<()>();
         let (runner, blobs) = (bench.runner(), bench.blobs.clone());
@@ -274,7 +274,7 @@ async fn a_cancel_kills_all_processes() {
             let cancelled = async { drop(cancelled.await) };
             runner.run(action, &blobs, cancelled).await
         });
-        // It runs once it has written who it is.
+        // It is running once it has written its ids.
         let written = tokio::fs::read_to_string(&pids).await.unwrap();
         if drops {
             run.abort();
@@ -297,13 +297,13 @@ async fn a_cancel_kills_all_processes() {
 async fn what_the_first_process_leaves_behind_is_killed() {
     let bench = Bench::new();
     let pids = bench.folder.path().with_extension("pids");
-    // Its streams stay open: the end of the first process is what counts.
+    // Its streams stay open, but the end of the first process counts.
     let script = format!("sleep 1000 & echo $! > {}; echo done", pids.display());
     let result = bench.sh(&script).await.unwrap();
     assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
     assert_dead(&pids);
-    // One that has left the group is not, where a program does not ask for orphans; but nobody
-    // waits for it.
+    // A process that has left the group lives on, as this program does not adopt orphans; but
+    // nobody waits for it.
     let script = format!(
         "setsid sleep 1000 & echo $! > {}; echo done",
         pids.display()
@@ -341,13 +341,13 @@ async fn many_executables_are_written_and_run_at_a_time() {
     assert_eq!(bench.left(), 0);
 }
 
-/// A process that was killed is gone, or is dead and its parent has not looked yet.
+/// Checks that killed processes are gone, or dead and not yet reaped by their parent.
 #[track_caller]
 fn assert_dead(pids: &Path) {
     let pids = fs::read_to_string(pids).unwrap();
     assert!(!pids.trim().is_empty());
     for pid in pids.split_whitespace() {
-        // Killed, it may still be on its way out.
+        // A killed process may take a moment to end.
         let is_alive = || {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let state = stat.rsplit(") ").next().unwrap_or_default().chars().next();

@@ -1,4 +1,4 @@
-//! Farms whose certificates an authority has signed.
+//! Farms whose certificates are signed by an authority.
 
 use std::path::Path;
 
@@ -30,12 +30,12 @@ impl Authority {
         }
     }
 
-    /// Its own certificate.
+    /// Writes the authority's own certificate; returns its path.
     pub(crate) fn file(&self) -> String {
         file(self.folder.path(), "authority", &self.issuer.pem())
     }
 
-    /// A certificate of this machine.
+    /// Makes a certificate for this machine.
     pub(crate) fn certificate(&self) -> Certificate {
         let hosts = ["localhost", "127.0.0.1"].map(str::to_owned);
         let key = KeyPair::generate().unwrap();
@@ -48,7 +48,7 @@ impl Authority {
         }
     }
 
-    /// A channel that trusts it.
+    /// Connects a channel that trusts the authority.
     pub(crate) async fn channel(&self, url: String) -> Channel {
         let trusted = transport::Certificate::from_pem(self.issuer.pem());
         let tls = ClientTlsConfig::new().ca_certificate(trusted);
@@ -86,12 +86,12 @@ impl Encrypted {
         }
     }
 
-    /// The folder of the worker of that name.
+    /// Returns the folder of the worker of that name.
     pub(crate) fn folder(&self, name: &str) -> Box<Path> {
         self.folder.path().join(name).into()
     }
 
-    /// A worker that trusts the authority of the coordinator, and has that certificate itself.
+    /// Configures a worker with that certificate, which trusts the coordinator's authority.
     pub(crate) fn worker(&self, name: &str, certificate: Option<Certificate>) -> WorkerConfig {
         let mut config = config(self.server.address(), name, &self.folder(name));
         config.coordinator = self.url.clone();

@@ -1,4 +1,4 @@
-//! Workers whose way to the coordinator, and to each other, is encrypted.
+//! Workers that use TLS to the coordinator and to each other.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -18,7 +18,7 @@ use crate::peers::made;
 use crate::processes::Process;
 use crate::together::until;
 
-/// The first line of a worker's log, and the rest: a worker that cannot write ends.
+/// Returns the first line of a worker's log, and the rest: a worker that cannot write ends.
 async fn log(worker: &mut Process) -> (String, BufReader<ChildStderr>) {
     let mut rest = BufReader::new(worker.stderr());
     let read = spawn_blocking(move || {
@@ -51,7 +51,7 @@ async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     assert_eq!(result.stdout_raw, b"an input");
 }
 
-/// As a process: so that the options are those of the program, and the system is another one.
+/// A process, so that the options are the program's, and the trusted certificates are others.
 #[tokio::test]
 async fn without_an_authority_a_worker_trusts_what_the_system_trusts() {
     let farm = Encrypted::new().await;
@@ -93,7 +93,7 @@ async fn an_artifact_goes_from_worker_to_worker_encrypted() {
     let plain = Channel::from_shared(format!("http://{address}")).unwrap();
     let mut plain = ByteStreamClient::new(plain.connect_lazy());
     let refused = soon(plain.read(request())).await.unwrap_err();
-    // Nobody came to the point of looking at its key.
+    // The connection failed before anybody checked its key.
     assert_ne!(refused.code(), Code::Unauthenticated, "{refused}");
     let stranger = farm.authority.channel(format!("https://{address}")).await;
     let mut stranger = ByteStreamClient::new(stranger);
@@ -125,8 +125,8 @@ async fn what_a_worker_of_no_trust_has_comes_from_the_coordinator() {
     assert!(line.contains("invalid peer certificate"), "{line}");
 }
 
-/// The scheme of the address that a worker says decides. That it shows the key to others in plain
-/// text, it says itself.
+/// The scheme in a worker's address decides. A worker that shows its key in plain text reports that
+/// itself.
 #[tokio::test]
 async fn a_worker_with_a_certificate_reads_from_one_without() {
     let farm = Encrypted::new().await;

@@ -46,7 +46,7 @@ impl Bench {
         pipe(self.folders.path(), name)
     }
 
-    /// This script as an action that may run so long.
+    /// Stores this script as an action with that time limit.
     async fn limited(&self, script: &str, seconds: i64) -> Digest {
         let command = Command {
             arguments: ["/bin/sh", "-c", script].map(String::from).to_vec(),
@@ -117,7 +117,7 @@ async fn what_starts_itself_anew_again_and_again_ends_with_its_action() {
 async fn what_a_running_action_has_started_is_left_to_it() {
     let mut bench = Bench::new("2").await;
     let [ask, answer, begun] = ["ask", "answer", "begun"].map(|name| bench.pipe(name));
-    // The pipe is opened on both ends once the subshell, its parent, is gone.
+    // Once the subshell, its parent, is gone, the pipe is opened on both ends.
     let service =
         format!("exec > {answer}; echo > {begun}; read line < {ask}; echo $line; exec sleep 1000");
     let hold = bench.leaver.hold();
@@ -127,7 +127,7 @@ async fn what_a_running_action_has_started_is_left_to_it() {
     read(&begun).await;
     let other = bench.client.script("echo other", &[], &[]).await;
     assert_eq!(bench.stdout(other).await, "other\n");
-    // Also for reading, so that it is not waited for a reader.
+    // Also for reading, so that opening does not wait for a reader.
     let mut ask = OpenOptions::new().read(true).write(true).open(ask).unwrap();
     ask.write_all(b"an answer\n").unwrap();
     let result = uses.end().await.result.unwrap();

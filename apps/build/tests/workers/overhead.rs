@@ -1,5 +1,5 @@
-//! What the farm adds to an action that does nothing: a coordinator and two workers, each a
-//! process, beside the bare process that the action is, and beside a worker's runner alone.
+//! The cost that the farm adds to an action that does nothing: a coordinator and two workers, each
+//! a process, compared with the bare process, and with a worker's runner alone.
 //!
 //! ```sh
 //! cargo test --release -p filch-build --test workers -- --ignored --nocapture overhead
@@ -33,13 +33,13 @@ impl Times {
         Self(times)
     }
 
-    /// So many of a thousand took no longer.
+    /// Returns the time that so many of a thousand did not exceed.
     fn at(&self, thousandths: usize) -> Duration {
         self.0[(self.0.len() * thousandths / 1000).min(self.0.len() - 1)]
     }
 }
 
-/// The action's process, as a program would run it.
+/// Runs the action's process as a program would, without a farm.
 fn bare(folder: &Path) -> Duration {
     let begin = Instant::now();
     let mut process = Command::new("/bin/true");
@@ -55,7 +55,7 @@ fn bare(folder: &Path) -> Duration {
     begin.elapsed()
 }
 
-/// Actions that do nothing, no two alike, whose messages are where `put` puts them.
+/// Makes actions that do nothing, all different; `put` stores their messages.
 async fn actions<P: Future<Output = Digest>>(
     series: &str,
     put: impl Fn(Vec<u8>) -> P,
@@ -78,7 +78,7 @@ async fn actions<P: Future<Output = Digest>>(
     actions
 }
 
-/// Each of that many tasks has its share, one after another.
+/// Runs the actions in that many tasks; each runs its share, one after another.
 async fn at_a_time<F, T>(count: usize, actions: &[Digest], run: F) -> Times
 where
     F: Fn(Digest) -> T + Clone + Send + 'static,
@@ -125,7 +125,7 @@ async fn overhead() {
         let place = place.clone();
         async move { spawn_blocking(move || bare(&place)).await.unwrap() }
     };
-    // Long enough for both workers to come.
+    // Long enough for both workers to connect.
     let warm = actions("warm", |message| client.put(message)).await;
     at_a_time(2, &warm, by_farm.clone()).await;
     println!("ms: p50, p99, p99.9");

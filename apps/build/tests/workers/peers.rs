@@ -1,4 +1,4 @@
-//! Blobs go from worker to worker; other workers may be dead, or lie.
+//! Blobs go from worker to worker, some of which are dead, or lie.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
@@ -32,8 +32,8 @@ pub(crate) fn impatient() -> FarmConfig {
     }
 }
 
-/// A blob of five million bytes that the only worker has made. It is busy then, so that another one
-/// has to do what this one is nearer to.
+/// Makes a blob of five million bytes that only one worker has. The worker is busy then, so another
+/// one has to run the action that the first is nearer to.
 pub(crate) async fn made(client: &Client) -> (Digest, Operations) {
     let script = "head -c 5000000 /dev/zero > out";
     let make = client.script(script, &[], &["out"]).await;
@@ -42,7 +42,7 @@ pub(crate) async fn made(client: &Client) -> (Digest, Operations) {
     (made, busy(client).await)
 }
 
-/// An action that a worker runs for ever.
+/// Starts an action that a worker runs for ever.
 async fn busy(client: &Client) -> Operations {
     let action = client.script("sleep 1000", &[], &[]).await;
     let mut busy = client.execute(action).await;
@@ -65,7 +65,7 @@ async fn an_artifact_goes_from_worker_to_worker_and_not_through_the_coordinator(
     assert_eq!(traffic.failed, 0);
 }
 
-/// A worker that says it has the blob, at that address; it runs nothing but one action for ever.
+/// Connects a worker that claims to have the blob, at that address; it runs one action for ever.
 async fn holder(client: &Client, blob: Digest, address: SocketAddr) -> Streaming<ToWorker> {
     let hello = Hello {
         name: "holder".to_owned(),
@@ -133,7 +133,7 @@ async fn a_lying_worker_costs_one_try() {
     falls_back(address).await;
 }
 
-/// Serves other bytes than it was asked for, as many.
+/// Serves wrong bytes of the right length.
 struct Liar;
 
 #[tonic::async_trait]

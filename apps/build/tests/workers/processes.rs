@@ -1,4 +1,4 @@
-//! Coordinators and workers as processes, which are killed.
+//! Coordinators and workers as processes that are killed.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -57,7 +57,7 @@ impl Process {
         Self::start(&[&arguments, options].concat(), variables)
     }
 
-    /// A coordinator, and where it listens.
+    /// Starts a coordinator; returns its address as well.
     pub(crate) async fn coordinator(listen: &str, folder: &Path) -> (Self, SocketAddr) {
         let storage = format!("disk:{}", folder.display());
         let mut process = Self::start(&["serve", "--listen", listen, "--storage", &storage], &[]);
@@ -93,14 +93,14 @@ impl Process {
     }
 }
 
-/// A file, and its path.
+/// Writes a file; returns its path.
 pub(crate) fn file(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
-/// What comes through a pipe with a name.
+/// Reads a named pipe to its end.
 pub(crate) async fn read(path: &str) -> String {
     let path = path.to_owned();
     soon(spawn_blocking(move || fs::read_to_string(path).unwrap()))

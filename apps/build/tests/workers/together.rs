@@ -42,7 +42,7 @@ pub(crate) fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig 
     }
 }
 
-/// Until the farm is as it has to be.
+/// Waits until the farm is as required.
 pub(crate) async fn until(server: &Running, right: impl Fn(&Snapshot) -> bool) {
     soon(async {
         while !right(&server.farm().snapshot().await) {
@@ -83,7 +83,7 @@ async fn actions_run_and_their_outputs_are_in_the_storage() {
     assert_eq!(output, Digest::of(b"SOME INPUT"));
     assert_eq!(read(&client, output).await, b"SOME INPUT");
     assert!(client.run(action).await.cached_result);
-    // The input came once, the messages with the order.
+    // The input came once; the messages came with the order.
     assert_eq!(worker.traffic().from_coordinator, 1);
     let large = "head -c 9000000 /dev/zero > out";
     let result = client

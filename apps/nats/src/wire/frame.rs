@@ -7,31 +7,31 @@ use filch_scheduler::{ExitReason, Pid};
 use crate::wire::garbage::{Garbage, take, take_pid};
 use crate::wire::reason;
 
-/// What stands before each frame: its kind, and its length.
+/// The bytes before each frame: its kind, and its length.
 const PREFIX: usize = 1 + 4;
 
-/// What a frame says.
+/// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     /// A message for a process.
     Message { to: Pid, bytes: &'a [u8] },
-    /// Of one of the kinds that say all by themselves.
+    /// A kind without content.
     Plain(Kind),
-    /// The sender wants to be told, by that number, when the process has ended.
+    /// The sender asks to be told, with this number, when the process has ended.
     Watch(u64, Pid),
-    /// No longer.
+    /// The sender does not ask for that any more.
     Unwatch(u64, Pid),
-    /// A process that the receiver watches by that number has ended.
+    /// A process has ended that the receiver watches by this number.
     Ended(u64, ExitReason),
-    /// Which process has that name? The answer is to have that number.
+    /// The sender asks for the process of this name, with this number for the answer.
     WhereIs(u64, &'a str),
-    /// The answer.
+    /// The answer to such a question.
     Here(u64, Option<Pid>),
 }
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $number:literal,)*) => {
-        /// What a frame is.
+        /// The kind of a frame.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Kind { $($(#[$doc])* $kind = $number,)* }
@@ -53,11 +53,11 @@ kinds! {
     Hello = 1,
     /// The answer to a hello.
     Welcome = 2,
-    /// The sender lives.
+    /// The sender is alive.
     Pulse = 3,
     /// The sender is about to end.
     Leaving = 4,
-    /// The sender has missed packets: what it must know is to be said again.
+    /// The sender has missed packets: what it must know should be repeated.
     Resync = 5,
     Watch = 6,
     Unwatch = 7,
@@ -99,7 +99,7 @@ fn put_numbers(kind: Kind, id: u64, pid: Option<Pid>, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The beginning of a message's frame, without the message.
+/// Writes the beginning of a message's frame, without the message.
 pub(super) fn begin_message(to: Pid, bytes: &mut Vec<u8>) {
     begin(Kind::Message, bytes);
     bytes.extend_from_slice(&to.to_bits().to_le_bytes());
@@ -110,14 +110,14 @@ fn begin(kind: Kind, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&[0; PREFIX - 1]);
 }
 
-/// Writes the length of the frame that begins at `start`. One of 4 GiB is longer than any server
-/// of NATS takes.
+/// Writes the length of the frame that begins at `start`. A frame of 4 GiB is longer than any
+/// server of NATS takes.
 pub(super) fn end(start: usize, bytes: &mut [u8]) {
     let length = u32::try_from(bytes.len() - start - PREFIX).unwrap_or(u32::MAX);
     bytes[start + 1..start + PREFIX].copy_from_slice(&length.to_le_bytes());
 }
 
-/// The kind of a frame that was made here.
+/// Returns the kind of a frame that was made here.
 pub(crate) fn kind_of(frame: &[u8]) -> Option<Kind> {
     frame.first().copied().and_then(Kind::of)
 }

@@ -1,11 +1,11 @@
-//! Taking numbers from bytes that may be anything.
+//! Reads numbers from bytes that may be anything.
 
 use std::error::Error;
 use std::fmt;
 
 use filch_scheduler::Pid;
 
-/// Takes the first bytes.
+/// Takes `N` bytes from the front.
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Garbage> {
     let (first, rest) = bytes.split_first_chunk().ok_or(Garbage::Short)?;
     *bytes = rest;
@@ -16,24 +16,24 @@ pub(super) fn take_pid(bytes: &mut &[u8]) -> Result<Pid, Garbage> {
     take(bytes).map(u128::from_le_bytes).map(Pid::from_bits)
 }
 
-/// Why bytes that came are no packet, or not all of them.
+/// The defect of bytes that are not a packet, or not all of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Garbage {
     /// They end too early.
     Short,
-    /// They are of another version of the format, or of something else.
+    /// They are in another version of the format, or something else.
     Version(u8),
-    /// A frame says that it is of a kind that nobody knows.
+    /// A frame has an unknown kind.
     Kind(u8),
-    /// A frame says that it has more bytes than there are.
+    /// A frame gives a greater length than there are bytes.
     Length {
-        /// How many it says.
+        /// The length that it gives.
         said: u32,
-        /// How many there are.
+        /// The bytes that there are.
         left: usize,
     },
-    /// What a frame, or the header, has in it makes no sense.
+    /// The content of a frame or of the header is invalid.
     Malformed,
 }
 

@@ -6,26 +6,26 @@ use crate::life::Life;
 use crate::wire::frame::{self, Frame, Kind};
 use crate::wire::garbage::{Garbage, take};
 
-/// Of these packets.
+/// The version of the format.
 const VERSION: u8 = 1;
 
-/// The bytes of a header.
+/// The size of a header in bytes.
 pub(crate) const HEADER: usize = 1 + 8 + 4 + 8 + 4 + 8 + 8;
 
-/// What a packet says of its sender, of its receiver, and of what came before.
+/// The header of a packet: its sender, its receiver, and the packets before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The life that it is for; none if the sender does not know it yet.
+    /// The life that it is for; `None` if the sender does not know it yet.
     pub(crate) to: Option<Life>,
     /// The sender's node.
     pub(crate) node: Node,
     /// The sender's life.
     pub(crate) life: Life,
-    /// The sender's number for this link: each has another one, in one life.
+    /// The sender's number of this link, which no other link has in one life.
     pub(crate) link: u32,
-    /// How many packets went before this one on this link.
+    /// The number of packets before this one on this link.
     pub(crate) packets: u64,
-    /// How many messages went before this packet on this link.
+    /// The number of messages before this packet on this link.
     pub(crate) messages: u64,
 }
 
@@ -45,14 +45,14 @@ impl Header {
     }
 }
 
-/// Makes of `packet` one of a single message, which is to be appended: with room for the header.
+/// Starts a packet of a single message, which the caller appends: with room for the header.
 pub(crate) fn begin_message(to: Pid, packet: &mut Vec<u8>) {
     packet.clear();
     packet.resize(HEADER, 0);
     frame::begin_message(to, packet);
 }
 
-/// What [`begin_message`] began has its message now.
+/// Ends such a packet, once the message is appended.
 pub(crate) fn end_message(packet: &mut [u8]) {
     frame::end(HEADER, packet);
 }
@@ -60,7 +60,7 @@ pub(crate) fn end_message(packet: &mut [u8]) {
 /// Splits a packet into its header and its frames.
 ///
 /// # Errors
-/// It is no packet.
+/// If it is not a packet.
 pub(crate) fn read(packet: &[u8]) -> Result<(Header, Frames<'_>), Garbage> {
     let mut rest = packet;
     let version = u8::from_le_bytes(take(&mut rest)?);
@@ -127,7 +127,7 @@ mod tests {
         })
     }
 
-    /// What an owned frame is made of.
+    /// The parts of an owned frame.
     #[derive(Clone, Debug)]
     enum Made {
         Message(u128, Vec<u8>),
@@ -192,8 +192,8 @@ mod tests {
     }
 
     proptest! {
-        /// Invariants: what is put is read, in order; a packet that is cut, wherever, is garbage at
-        /// the cut and not before.
+        /// Invariants: the frames that were written are read, in order; a packet that is cut
+        /// anywhere is garbage at the cut and not before.
         #[test]
         fn what_is_put_is_read(
             header in header(),

@@ -1,4 +1,4 @@
-//! The reason why a process has ended, as bytes: a number, and a text or what it was linked to.
+//! The exit reason of a process as bytes: a number, and a text or what it was linked to.
 
 use std::str;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use filch_scheduler::ExitReason;
 
 use crate::wire::garbage::{self, Garbage, take_pid};
 
-/// Longer texts are cut: a panic's message may be anything.
+/// Longer texts are cut, as a panic's message may be anything.
 const LONGEST: usize = 4096;
 
 const DONE: u8 = 0;
@@ -35,7 +35,7 @@ pub(super) fn put(reason: &ExitReason, bytes: &mut Vec<u8>) {
         }
         ExitReason::NotStarted(text) => put_text(NOT_STARTED, text, bytes),
         ExitReason::NoSuchProcess => bytes.push(NO_SUCH_PROCESS),
-        // One that this format does not know.
+        // A reason that this format does not know.
         other => put_text(FAILED, &other.to_string(), bytes),
     }
 }
@@ -49,7 +49,7 @@ fn put_text(number: u8, text: &str, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&text.as_bytes()[..end]);
 }
 
-/// Takes all that is left.
+/// Takes all remaining bytes.
 pub(super) fn take(bytes: &mut &[u8]) -> Result<ExitReason, Garbage> {
     let [number] = garbage::take(bytes)?;
     Ok(match number {
@@ -61,7 +61,7 @@ pub(super) fn take(bytes: &mut &[u8]) -> Result<ExitReason, Garbage> {
         SHUT_DOWN => ExitReason::ShutDown,
         LINKED => {
             let origin = take_pid(bytes)?;
-            // Once: else what a stranger sends might be as deep as a stack is not.
+            // Once only: else a stranger could send a reason nested deeper than the stack.
             if bytes.first() == Some(&LINKED) {
                 return Err(Garbage::Malformed);
             }

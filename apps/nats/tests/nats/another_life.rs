@@ -1,4 +1,4 @@
-//! A program is killed and started again, as the same node. Its processes have the same PIDs.
+//! A program is killed and started again as the same node. Its processes have the same PIDs.
 
 use filch_actors::prelude::*;
 use filch_nats::{Ended, NodeLost};
@@ -8,8 +8,8 @@ use crate::common::{News, Note, TestNode, eventually, next};
 use crate::other_program::OtherProgram;
 use crate::server::Server;
 
-/// The node here is patient, and does not know of the death. A failure: the message for the dead
-/// process reaches the one that has its name.
+/// The node here is patient, and does not notice the death. A failure: the message for the dead
+/// process reaches the new one with the same PID.
 #[test]
 fn a_message_for_an_earlier_life_reaches_nobody() {
     let Some(server) = Server::start() else {
@@ -32,7 +32,7 @@ fn a_message_for_an_earlier_life_reaches_nobody() {
         (here.nats.stats().sent == 2).then_some(())
     });
 
-    // It makes itself known: all that was before is over.
+    // The new life calls: everything of the old one is over.
     there.tell("call");
     assert_eq!(there.line(), "called");
     here.wait_for(News::Lost(Node(2), NodeLost::AnotherLife));

@@ -1,4 +1,4 @@
-//! The example `chat`, both of its terminals.
+//! The example `chat`, in both of its terminals.
 
 use std::sync::mpsc;
 use std::thread;

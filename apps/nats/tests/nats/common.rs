@@ -1,4 +1,4 @@
-//! What the nodes of these tests talk about.
+//! The messages and nodes of these tests.
 
 use std::any::type_name;
 use std::io;
@@ -26,28 +26,28 @@ impl Protocol for Test {
     type Error = String;
 }
 
-/// What processes say to each other.
+/// A message between processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     Number(u64),
-    /// Send the number to that process.
+    /// Has the receiver send the number to that process.
     Echo(u64, Pid),
     Text(String),
-    /// End, well or not.
+    /// Has the receiver end, well or not.
     Done,
     Fail,
-    /// How a process has ended that was watched, by the number that the test gave it.
+    /// Reports the end of a watched process, by the number that the test gave it.
     Ended(u64, Ended),
-    /// What cannot be encoded, what cannot be decoded, and what panics then.
+    /// Messages that cannot be encoded, that cannot be decoded, and that panic when decoded.
     Unencodable,
     Undecodable,
     Panicking,
 }
 
-/// Why a process says that it has failed.
+/// The error of a process that was told to fail.
 pub(crate) const WHY: &str = "it was told to fail, and does as it is told";
 
-/// All but [`Note::Ended`], which never travels.
+/// The codec of all but [`Note::Ended`], which never travels.
 pub(crate) struct Notes;
 
 impl Codec<Note> for Notes {
@@ -100,7 +100,7 @@ impl Codec<Note> for Notes {
     }
 }
 
-/// Passes on to the test what it is sent.
+/// Passes the messages that it gets on to the test.
 struct Forward(Sender<Note>);
 
 impl Process<Test> for Forward {
@@ -119,11 +119,11 @@ impl Process<Test> for Forward {
                 Event::Message(Note::Done) | Event::Cancel(_) => out.done(()),
                 Event::Message(Note::Fail) => return Err(WHY.to_owned()),
                 Event::Message(Note::Echo(number, to)) => {
-                    // One that cannot be reached any more does not miss it.
+                    // A process that cannot be reached any more does not miss it.
                     let _ = context.send(to, Note::Number(number));
                 }
                 Event::Message(note) => {
-                    // The test may have seen enough.
+                    // The test may have ended already.
                     let _ = self.0.send(note);
                 }
                 _ => {}
@@ -133,7 +133,7 @@ impl Process<Test> for Forward {
     }
 }
 
-/// What is told of by a transport, in short.
+/// The incidents of a transport, in short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     Connected(Node, Life),
@@ -149,14 +149,14 @@ pub(crate) struct TestNode {
     pub(crate) news: Receiver<News>,
 }
 
-/// What does not come in a minute does not come.
+/// The time limit of a wait: after it, the test fails.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) const FOREVER: Duration = Duration::from_secs(3600);
 pub(crate) const OFTEN: Duration = Duration::from_millis(20);
 
 impl TestNode {
-    /// A node that does not lose others for their silence.
+    /// Starts a node that does not lose others for their silence.
     pub(crate) fn new(node: u32, server: &Server) -> Self {
         Self::with(node, server, |builder| builder)
     }
@@ -196,14 +196,14 @@ impl TestNode {
         }
     }
 
-    /// A process that passes on what it is sent.
+    /// Starts a process that passes on the messages that it gets.
     pub(crate) fn forward(&self) -> (Pid, Receiver<Note>) {
         let (sender, notes) = mpsc::channel();
         let process = self.scheduler.submit(Forward(sender), "run", ()).unwrap();
         (process.pid(), notes)
     }
 
-    /// Waits for that news.
+    /// Waits for that incident.
     #[track_caller]
     pub(crate) fn wait_for(&self, wanted: News) {
         let mut others = Vec::new();
@@ -218,7 +218,7 @@ impl TestNode {
         panic!("waited in vain for {wanted:?}; there was {others:?}");
     }
 
-    /// [`Nats::connect`], which waits for as long as the node is patient.
+    /// Calls [`Nats::connect`], which waits for as long as the node is patient.
     #[track_caller]
     pub(crate) fn connect(&self, node: Node) -> Result<Life, ConnectError> {
         await_next("a connection", &self.begin_to_connect(node))
@@ -229,7 +229,7 @@ impl TestNode {
         begin(move || nats.connect(node))
     }
 
-    /// [`Nats::whereis`], which waits for as long as the other node lives.
+    /// Calls [`Nats::whereis`], which waits for as long as the other node lives.
     #[track_caller]
     pub(crate) fn whereis(
         &self,
@@ -247,7 +247,7 @@ impl TestNode {
         self.nats.monitor(watcher, watched, message);
     }
 
-    /// [`Handle::send`](filch_scheduler::Handle::send), which is not to wait.
+    /// Calls [`Handle::send`](filch_scheduler::Handle::send), which must not wait.
     #[track_caller]
     pub(crate) fn send(&self, to: Pid, note: Note) -> Result<(), SendError<Test>> {
         let scheduler = self.scheduler.handle();
@@ -258,7 +258,7 @@ impl TestNode {
     }
 }
 
-/// Calls on a thread of its own what may wait.
+/// Makes a call that may wait, on a thread of its own.
 fn begin<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (teller, answer) = mpsc::channel();
     thread::spawn(move || teller.send(call()));
@@ -270,20 +270,20 @@ pub(crate) fn scheduler(node: u32) -> Scheduler<Test> {
     builder.build().unwrap()
 }
 
-/// Two nodes that are connected.
+/// Starts two connected nodes.
 pub(crate) fn two(server: &Server) -> (TestNode, TestNode) {
     let (here, there) = (TestNode::new(1, server), TestNode::new(2, server));
     assert_eq!(here.connect(Node(2)), Ok(there.nats.life()));
     (here, there)
 }
 
-/// The next thing that comes.
+/// Waits for the next thing that comes.
 #[track_caller]
 pub(crate) fn next<T>(things: &Receiver<T>) -> T {
     await_next(type_name::<T>(), things)
 }
 
-/// The same, where its type does not say `what` it is.
+/// Does the same, if the type does not say `what` it is.
 #[track_caller]
 pub(crate) fn await_next<T>(what: &str, things: &Receiver<T>) -> T {
     match things.recv_timeout(LIMIT) {
@@ -292,7 +292,7 @@ pub(crate) fn await_next<T>(what: &str, things: &Receiver<T>) -> T {
     }
 }
 
-/// Looks, or tries, until there is something: numbers give no sign when they change.
+/// Looks, or tries, until there is something: counters do not report their changes.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + LIMIT;
@@ -305,8 +305,8 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// Sends the numbers from `first` on, until there is no route to the node any more. The number that
-/// came back.
+/// Sends the numbers from `first` on, until there is no route to the node any more. Returns the
+/// number that came back.
 #[track_caller]
 pub(crate) fn send_until_cut_off(here: &TestNode, to: Pid, first: u64) -> u64 {
     let mut number = first;
@@ -320,7 +320,7 @@ pub(crate) fn send_until_cut_off(here: &TestNode, to: Pid, first: u64) -> u64 {
     })
 }
 
-/// Tells the test of each message, and then waits until it may go on.
+/// Tells the test of each message, and then waits until the test lets it go on.
 pub(crate) struct Slow {
     pub(crate) may_go: Receiver<()>,
     pub(crate) sender: Sender<Note>,
@@ -340,7 +340,7 @@ impl Process<Test> for Slow {
         for event in events {
             if let Event::Message(note) = event {
                 let _ = self.sender.send(note);
-                // No more to wait for: then it does not wait.
+                // Without a test to wait for, it does not wait.
                 let _ = context.blocking(|| self.may_go.recv());
             }
         }

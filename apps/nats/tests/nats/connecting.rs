@@ -1,4 +1,4 @@
-//! How nodes are connected, and why not.
+//! Connecting nodes, and the reasons why it fails.
 
 use filch_actors::prelude::*;
 use filch_nats::async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
@@ -21,12 +21,12 @@ fn a_node_that_is_not_there_is_not_connected() {
     let why = NodeLost::NotConnected;
     let refused = ConnectError::Lost { node, why };
     assert_eq!(here.whereis(node, "printer"), Err(refused));
-    // Other prefixes are other worlds.
+    // Nodes with another prefix are separate.
     let _elsewhere = TestNode::with(2, &server, |builder| builder.prefix("elsewhere.else"));
     assert!(here.connect(node).is_err());
 }
 
-/// Both call at once: a failure would be two links, of which each loses the other.
+/// Both call at once. A failure: two links, each of which loses the other.
 #[test]
 fn nodes_that_call_each_other_at_once_are_connected_once() {
     let Some(server) = Server::start() else {
@@ -49,7 +49,7 @@ fn nodes_that_call_each_other_at_once_are_connected_once() {
     }
 }
 
-/// One has lost the other, which does not know it.
+/// One has lost the other, which has not noticed.
 #[test]
 fn a_node_that_was_lost_is_connected_anew() {
     let Some(server) = Server::start() else {

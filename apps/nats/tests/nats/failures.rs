@@ -1,4 +1,4 @@
-//! The server of NATS is not there for a while.
+//! The server of NATS is down for a while.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use filch_scheduler::{Node, Undelivered};
 use crate::common::{News, Note, TestNode, await_next, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
-/// Two hours of patience: the link outlives the server. A failure: a message that was taken is
-/// neither delivered nor counted as missed; or it comes twice, or out of order.
+/// Two hours of patience: the link outlives the server. A failure: a taken message is neither
+/// delivered nor counted as missed, or comes twice or out of order.
 #[test]
 fn messages_go_on_when_the_server_is_back() {
     let Some(mut server) = Server::start() else {
@@ -30,7 +30,7 @@ fn messages_go_on_when_the_server_is_back() {
         server.start_again();
         here.wait_for(News::Reconnected);
         there.wait_for(News::Reconnected);
-        // Each is asked again for what was lost on the way: so both hear each other.
+        // Each is asked again for what was lost, so both hear each other.
         assert_eq!(here.whereis(Node(2), "nobody"), Ok(None));
         assert_eq!(there.whereis(Node(1), "nobody"), Ok(None));
     }
@@ -62,7 +62,7 @@ fn messages_go_on_when_the_server_is_back() {
     );
 }
 
-/// A failure: a monitor that waits for as long as the server is away.
+/// A failure: a monitor waits for as long as the server is down.
 #[test]
 fn monitors_do_not_wait_for_the_server_to_come_back() {
     let Some(mut server) = Server::start() else {
@@ -87,7 +87,7 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
     let refused = here.scheduler.send(other, Note::Number(1)).unwrap_err();
     assert_eq!(refused.reason, Undelivered::NoRoute);
 
-    // The other one is more patient, and learns it by the new connection.
+    // The other node is more patient, and learns of it by the new connection.
     server.start_again();
     here.wait_for(News::Reconnected);
     there.wait_for(News::Reconnected);
@@ -104,7 +104,7 @@ fn monitors_do_not_wait_for_the_server_to_come_back() {
     assert_eq!(next(&at_one), Note::Number(5));
 }
 
-/// Ten monitors are told, each once: what is sent to the watcher then comes behind.
+/// Checks that ten monitors are told, once each: a message sent to the watcher then comes behind.
 #[track_caller]
 fn told_once(notes: &std::sync::mpsc::Receiver<Note>, send: &dyn Fn(Note), why: NodeLost) {
     let mut told: Vec<_> = (0..10)

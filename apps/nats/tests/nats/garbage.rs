@@ -1,4 +1,4 @@
-//! What comes from a wire may be anything.
+//! Packets of any bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use crate::common::{Note, eventually, next, two};
 use crate::refusals::publish;
 use crate::server::Server;
 
-/// A failure: a panic, which would end the transport's thread, or a count that is wrong.
+/// A failure: a panic, which would end the transport's thread, or a wrong count.
 #[test]
 fn garbage_is_counted_and_nothing_else() {
     let Some(server) = Server::start() else {
@@ -25,7 +25,7 @@ fn garbage_is_counted_and_nothing_else() {
     for packet in garbage {
         publish(&server, "filch.node.2", packet.to_vec());
     }
-    // From a node that is not connected; for another life; from another life, or link.
+    // From a node that is not connected; for another life; from another life; from another link.
     let (own, other) = (here.nats.life().to_bits(), there.nats.life().to_bits());
     for (to, node, life, link) in [
         (other, 7, own, 1),
@@ -40,22 +40,22 @@ fn garbage_is_counted_and_nothing_else() {
             packet(to, node, life, link, &[3, 0, 0, 0, 0]),
         );
     }
-    // What NATS says of nobody, from somebody who is not NATS.
+    // An answer of NATS that nobody listens, forged by somebody else.
     publish(&server, "filch.nobody.2.1", Vec::new());
     publish(&server, "filch.nobody.2.x", Vec::new());
-    // And what a node sends that is not to be decoded.
+    // Messages of a node that cannot be decoded.
     here.scheduler.send(pid, Note::Undecodable).unwrap();
     here.scheduler.send(pid, Note::Panicking).unwrap();
     here.scheduler.send(pid, Note::Number(1)).unwrap();
     assert_eq!(next(&notes), Note::Number(1));
-    // From several connections: some may still be on their way.
+    // They come by several connections: some may still be on their way.
     let stats = eventually("all to be counted", || {
         Some(there.nats.stats()).filter(|stats| stats.garbage + stats.stale >= 11)
     });
     assert_eq!((stats.garbage, stats.stale), (6, 5), "{stats}");
     assert_eq!((stats.undecodable, stats.delivered), (2, 1), "{stats}");
     assert_eq!((stats.missed, stats.nodes_lost), (0, 0), "{stats}");
-    // A packet that begins well: as if the node here had gone mad.
+    // A packet that begins well, as if the node here were defective.
     let mut frames = vec![0, 25, 0, 0, 0];
     frames.extend(pid.to_bits().to_le_bytes());
     frames.extend([0, 2, 0, 0, 0, 0, 0, 0, 0]);
@@ -74,7 +74,7 @@ fn garbage_is_counted_and_nothing_else() {
     assert_eq!(there.nats.stats().garbage, 8);
 }
 
-/// A packet that is the millionth of its link.
+/// Makes a packet that is about the millionth of its link.
 fn packet(to: u64, node: u32, life: u64, link: u32, frames: &[u8]) -> Vec<u8> {
     static PACKETS: AtomicU64 = AtomicU64::new(1_000_000);
     // ORDERING: Relaxed; only the number matters.

@@ -1,4 +1,4 @@
-//! A program is killed in the middle, or runs no more.
+//! A program is killed while messages flow, or stopped.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::server::Server;
 
 const MONITORS: u64 = 50;
 
-/// A failure: a message that was taken is not accounted for; an answer comes out of order; or a
-/// monitor is told twice, or never.
+/// A failure: a taken message is not accounted for, an answer comes out of order, or a monitor is
+/// told twice or never.
 #[test]
 fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
     let Some(server) = Server::start() else {
@@ -73,7 +73,7 @@ fn what_was_sent_to_a_program_that_is_killed_is_accounted_for() {
         .send(watcher, Note::Text("last".to_owned()))
         .unwrap();
     assert_eq!(next(&told), Note::Text("last".to_owned()));
-    // What waited is dropped by the transport's thread, in its time.
+    // The transport's thread drops what waited, a little later.
     let stats = eventually("all to be counted", || {
         Some(here.nats.stats()).filter(|stats| stats.sent + stats.dropped >= taken)
     });

@@ -1,5 +1,5 @@
-//! Nodes that talk over a real server of NATS, which `.ci/clients` installs. A test without it says
-//! so on the terminal, and passes.
+//! Nodes that talk over a real server of NATS, which `.ci/clients` installs. Without it, a test
+//! says so on the terminal, and passes.
 
 mod another_life;
 mod chat;

@@ -19,7 +19,7 @@ fn messages_go_both_ways_and_in_order() {
     for number in 0..10_000 {
         assert_eq!(next(&at_other), Note::Number(number));
     }
-    // The other one has not called: it was called.
+    // The other node did not call, but was called.
     there.wait_for(News::Connected(Node(1), here.nats.life()));
     there.scheduler.send(one, Note::Number(7)).unwrap();
     assert_eq!(next(&at_one), Note::Number(7));
@@ -52,7 +52,7 @@ fn processes_are_found_by_name() {
     assert_eq!(next(&at_other), Note::Number(1));
 }
 
-/// A failure: what the other scheduler refuses is counted as delivered, or not at all.
+/// A failure: a message that the other scheduler refuses is counted as delivered, or not at all.
 #[test]
 fn what_the_other_scheduler_refuses_is_counted_there() {
     let Some(server) = Server::start() else {
@@ -68,7 +68,7 @@ fn what_the_other_scheduler_refuses_is_counted_there() {
     here.scheduler.send(ended, Note::Number(1)).unwrap();
     let future = there.scheduler.spawn(std::future::pending::<()>()).unwrap();
     here.scheduler.send(future.pid(), Note::Number(2)).unwrap();
-    // A route that was made for another node, by mistake.
+    // A route that was given to the wrong node by mistake.
     let route = here.scheduler.disconnect(Node(2)).unwrap();
     route
         .receive(Pid::from_bits(3 << 96), Note::Number(3))
@@ -87,7 +87,7 @@ fn large_messages_travel() {
     };
     let (here, there) = two(&server);
     let (pid, notes) = there.forward();
-    // Some of them larger than a packet has of small ones.
+    // Some are larger than a packet of several messages.
     for length in [0, 1, 60_000, 70_000, 500_000, 3] {
         let text = Note::Text("x".repeat(length));
         here.scheduler.send(pid, text.clone()).unwrap();

@@ -42,21 +42,21 @@ fn the_end_of_a_process_elsewhere_is_told_with_its_reason() {
     for (number, (end, reason)) in (0..).zip(ends) {
         let (other, _) = there.forward();
         here.monitor(one, other, number);
-        // It is watched when the node there has heard of it: what comes later, comes later.
+        // The node there watches it once it has answered: the order is kept.
         here.whereis(Node(2), "").unwrap();
         end(other);
         assert_eq!(told(), (number, reason));
         here.monitor(one, other, number);
         assert_eq!(told(), (number, ExitReason::NoSuchProcess));
     }
-    // Processes of the same node, too.
+    // Processes of the same node can be watched, too.
     let (neighbour, _) = here.forward();
     here.monitor(one, neighbour, 7);
     here.scheduler.terminate(neighbour).unwrap();
     assert_eq!(told(), (7, ExitReason::Terminated));
     here.monitor(one, neighbour, 8);
     assert_eq!(told(), (8, ExitReason::NoSuchProcess));
-    // And those of nodes that nobody knows.
+    // And so can those of unknown nodes.
     here.monitor(one, Pid::from_bits(9 << 96), 9);
     assert_eq!(
         next(&at_one),
@@ -106,7 +106,7 @@ fn a_monitor_that_was_ended_in_time_tells_nothing() {
     assert_eq!(here.nats.stats().ended, 1);
 }
 
-/// A failure: the mailbox refuses the news, and nobody brings it again; or a panic ends the
+/// A failure: the mailbox refuses the news and nobody brings it again, or a panic ends the
 /// transport.
 #[test]
 fn a_full_mailbox_gets_the_news_later() {
@@ -122,7 +122,7 @@ fn a_full_mailbox_gets_the_news_later() {
     let slow = slow.submit().unwrap().pid();
     here.nats.monitor(slow, other, |_| panic!("no message"));
     here.monitor(slow, other, 1);
-    // The first one is in its hands, the second one fills the mailbox.
+    // The process handles the first one; the second one fills its mailbox.
     here.scheduler.send(slow, Note::Number(0)).unwrap();
     assert_eq!(next(&notes), Note::Number(0));
     here.scheduler.send(slow, Note::Number(1)).unwrap();
@@ -176,8 +176,8 @@ fn number(note: Note) -> (u64, String) {
     }
 }
 
-/// Monitors are made while the processes end, and while their node leaves. A failure: one that is
-/// told twice, or never.
+/// Monitors are made while the processes end, and while their node leaves. A failure: one is told
+/// twice, or never.
 #[test]
 fn each_monitor_is_told_once_whatever_races() {
     let Some(server) = Server::start() else {
@@ -217,7 +217,7 @@ fn each_monitor_is_told_once_whatever_races() {
 }
 
 /// The transport here is kept from reading until more packets have come than its client keeps. A
-/// failure: news that was lost with them is never told.
+/// failure: news lost with them is never told.
 #[test]
 fn news_that_was_lost_is_asked_for_again() {
     let Some(server) = Server::start() else {
@@ -249,7 +249,7 @@ fn news_that_was_lost_is_asked_for_again() {
     await_next("the listener to be called", &is_in);
     for (sent, &pid) in (1..).zip(&processes) {
         there.scheduler.terminate(pid).unwrap();
-        // A packet of its own.
+        // It goes in a packet of its own.
         there.scheduler.send(one, Note::Number(sent)).unwrap();
         eventually("the packet to be sent", || {
             (there.nats.stats().sent == sent).then_some(())

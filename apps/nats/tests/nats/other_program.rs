@@ -1,4 +1,4 @@
-//! A node in a program of its own, which can be killed: this very test program, run again.
+//! A node in a separate program that can be killed: this very test program, run again.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Write as _, stdin};
@@ -14,10 +14,10 @@ use crate::server::Server;
 
 const SERVER: &str = "FILCH_NATS_TEST_SERVER";
 
-/// Before each line that is for the program that has started this one.
+/// Begins each line for the program that has started this one.
 const MARK: &str = "=> ";
 
-/// Node 2, elsewhere. It has a process, with the name `forward`.
+/// Node 2, in another program. It has a process with the name `forward`.
 pub(crate) struct OtherProgram {
     process: Child,
     input: ChildStdin,
@@ -41,7 +41,7 @@ impl OtherProgram {
         thread::spawn(move || {
             for line in output.map_while(Result::ok) {
                 if let Some((_, line)) = line.split_once(MARK) {
-                    // The test may have heard enough.
+                    // The test may have ended already.
                     let _ = teller.send(line.to_owned());
                 }
             }
@@ -57,25 +57,25 @@ impl OtherProgram {
         program
     }
 
-    /// What it says next.
+    /// Waits for its next line.
     #[track_caller]
     pub(crate) fn line(&self) -> String {
         await_next("a line of the other program", &self.lines)
     }
 
-    /// Has it do something.
+    /// Sends it a command.
     pub(crate) fn tell(&mut self, command: &str) {
         writeln!(self.input, "{command}").unwrap();
     }
 
-    /// Keeps it from running, without anybody being told: the server has its connection still.
+    /// Stops it without anybody being told: its connection to the server stays.
     pub(crate) fn freeze(&self) {
         let command = format!("kill -STOP {}", self.process.id());
         let frozen = Command::new("sh").args(["-c", &command]).status();
         assert!(frozen.unwrap().success());
     }
 
-    /// Without a goodbye.
+    /// Kills it, without a goodbye.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

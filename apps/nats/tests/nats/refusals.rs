@@ -29,7 +29,7 @@ fn a_message_for_a_node_that_is_not_connected_comes_back() {
         1,
         "the one that the transport has seen"
     );
-    // Its own word is as good: it has left, and knows no route any more.
+    // By its own account it has left, too, and has no route any more.
     let (pid, _) = here.forward();
     let refused = there.scheduler.send(pid, Note::Number(3)).unwrap_err();
     assert_eq!(refused.reason, Undelivered::NoRoute);
@@ -55,7 +55,7 @@ fn a_message_that_no_wire_can_carry_comes_back() {
     assert_eq!((stats.unsendable, stats.sent), (2, 1));
 }
 
-/// The transport's thread is kept in a call of the listener, and takes nothing out. A failure: the
+/// The transport's thread is kept in a call of the listener, and sends nothing. A failure: the
 /// sender waits, or more is taken than there is room for, or less.
 #[test]
 fn a_message_that_finds_no_room_comes_back() {
@@ -104,7 +104,7 @@ fn a_message_that_finds_no_room_comes_back() {
     assert!(here.nats.stats().backlog >= 1);
 }
 
-/// Publishes whatever it is, from a program that is no node.
+/// Publishes any bytes, from a program that is no node.
 pub(crate) fn publish(server: &Server, subject: &'static str, payload: Vec<u8>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().build().unwrap().block_on(async {

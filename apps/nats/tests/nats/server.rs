@@ -19,7 +19,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// None where it is not installed.
+    /// Starts one. Returns `None` if `nats-server` is not installed.
     pub(crate) fn start() -> Option<Self> {
         Self::start_with(&[])
     }
@@ -31,7 +31,7 @@ impl Server {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
             drop(listener);
-            // Somebody else may have taken it since: then another one.
+            // If somebody else has taken the port since, another one is tried.
             if let Some(process) = run(&program, port, &arguments) {
                 return Some(Self {
                     process,
@@ -67,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// Where Debian has its servers is not in everybody's `PATH`.
+/// Finds the program. Debian has its servers in a folder that is not in everybody's `PATH`.
 fn installed() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<_> = env::split_paths(&path).collect();
@@ -75,14 +75,14 @@ fn installed() -> Option<PathBuf> {
     let found = places.iter().map(|place| place.join(PROGRAM));
     let found = found.into_iter().find(|program| program.is_file());
     if found.is_none() {
-        // What a test that passes prints by `eprintln` is not shown.
+        // Output of `eprintln` is hidden if the test passes.
         let line = format!("SKIPPED: there is no {PROGRAM}; .ci/clients installs it\n");
         let _ = stderr().write_all(line.as_bytes());
     }
     found
 }
 
-/// Waits until it is ready. None if it has ended instead.
+/// Waits until it is ready. Returns `None` if it ends instead.
 fn run(program: &PathBuf, port: u16, arguments: &[String]) -> Option<Child> {
     let mut process = Command::new(program)
         .args(["--addr", "127.0.0.1", "--port", &port.to_string()])
@@ -94,7 +94,7 @@ fn run(program: &PathBuf, port: u16, arguments: &[String]) -> Option<Child> {
     let log = BufReader::new(process.stderr.take().unwrap()).lines();
     let (teller, ready) = mpsc::channel();
     thread::spawn(move || {
-        // To the end: it must be able to go on writing.
+        // The log is read to its end, so that the server can go on writing.
         for line in log.map_while(Result::ok) {
             if line.contains("Server is ready") {
                 let _ = teller.send(());

@@ -9,8 +9,8 @@ use filch_scheduler::{Node, Undelivered};
 use crate::common::{News, Note, TestNode, eventually, next, send_until_cut_off, two};
 use crate::server::Server;
 
-/// A failure: the shutdown waits for the transport, a message is lost that is not accounted for, or
-/// the other node does not hear of it.
+/// A failure: the shutdown waits for the transport, a lost message is not accounted for, or the
+/// other node is not told.
 #[test]
 fn a_scheduler_that_is_shut_down_says_goodbye() {
     let Some(server) = Server::start() else {
@@ -40,7 +40,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
         Note::Ended(0, Ended::Process(_) | Ended::Node(NodeLost::Left)) => {}
         other => panic!("{other:?}"),
     }
-    // All of the transport, the thread included.
+    // This ends the whole transport, with its thread.
     nats.leave();
     let stats = eventually("all to be counted", || {
         Some(here.nats.stats()).filter(|stats| stats.sent + stats.dropped >= taken)
@@ -55,7 +55,7 @@ fn a_scheduler_that_is_shut_down_says_goodbye() {
     assert_eq!(stats.ended, 1);
 }
 
-/// A failure: a thread, or the scheduler, is kept.
+/// A failure: a thread or a scheduler is kept.
 #[test]
 fn a_transport_that_is_dropped_ends() {
     let Some(server) = Server::start() else {
@@ -69,7 +69,7 @@ fn a_transport_that_is_dropped_ends() {
     drop(nats.clone());
     drop(nats);
     here.wait_for(News::Lost(Node(2), NodeLost::Left));
-    // It says goodbye before it is over.
+    // It says goodbye before it ends.
     let refused = eventually("a refusal", || scheduler.send(pid, Note::Number(1)).err());
     assert_eq!(refused.reason, Undelivered::NoRoute);
     eventually("the watcher to end", || {

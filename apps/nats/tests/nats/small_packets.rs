@@ -14,8 +14,7 @@ fn configure(file: &Path, max_payload: usize) {
     fs::write(file, format!("max_payload: {max_payload}\n")).unwrap();
 }
 
-/// The server comes back as one that takes less. A failure: packets that are too large for it, and
-/// are dropped.
+/// The server comes back as one that takes less. A failure: packets too large for it are dropped.
 #[test]
 fn packets_are_as_small_as_the_server_has_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,12 +49,12 @@ fn packets_are_as_small_as_the_server_has_them() {
     assert_eq!(next(&notes), note(200 - 41 - 21));
 }
 
-/// A failure: a monitor that is never told.
+/// A failure: a monitor is never told.
 #[test]
 fn news_that_is_too_large_is_asked_for_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("nats.conf");
-    // A packet that watches has 70 bytes, one that says the reason 55 and the text.
+    // A packet that watches has 70 bytes; one with the reason has 55 and the text.
     let max_payload = 80;
     assert!(55 + WHY.len() > max_payload);
     configure(&file, max_payload);

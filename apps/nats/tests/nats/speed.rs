@@ -1,4 +1,4 @@
-//! How fast messages go, beside a program that publishes the same bytes by `async-nats` alone.
+//! The speed of messages, beside a program that publishes the same bytes by `async-nats` alone.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::server::Server;
 
 const MESSAGES: u64 = 200_000;
 
-/// With `--release -- --ignored --nocapture speed`: prints the ratios, in turn with the bare
-/// program. That one's subscriber counts what comes; or makes messages of it and hands them to
-/// another thread, which counts them. Here a process counts. Nobody keeps messages: pages for them
-/// would be most of what is measured.
+/// Run it with `--release -- --ignored --nocapture speed`. It prints ratios to the bare program,
+/// run in turn. The bare program's subscriber counts the messages, or makes texts of them that
+/// another thread counts. Here a process counts. Nobody keeps messages: their memory would be most
+/// of what is measured.
 #[test]
 #[ignore = "it measures"]
 fn messages_a_second() {
@@ -49,7 +49,7 @@ fn messages_a_second() {
     }
 }
 
-/// From a thread to a process on another node.
+/// Measures messages from a thread to a process on another node.
 fn ours(server: &Server, bytes: usize) -> Duration {
     let (here, there) = two(server);
     let (told, is_done) = channel();
@@ -66,7 +66,7 @@ fn ours(server: &Server, bytes: usize) -> Duration {
         };
         eventually("room for a message", || {
             assert!(matches!(back.reason, Undelivered::Backlog { .. }), "{back}");
-            // Room comes by packets. A try without a pause has the other threads wait.
+            // Room comes by packets. Trying without a pause would delay the other threads.
             std::thread::park_timeout(Duration::from_micros(100));
             let message = std::mem::replace(&mut back.message, Note::Done);
             match here.scheduler.send(pid, message) {
@@ -84,7 +84,7 @@ fn ours(server: &Server, bytes: usize) -> Duration {
     time
 }
 
-/// Counts the messages that come, and tells when all have come.
+/// Counts the messages, and tells when all have come.
 struct Counting {
     left: u64,
     told: Sender<()>,
@@ -116,7 +116,7 @@ impl Process<Test> for Counting {
     }
 }
 
-/// One connection publishes, another one subscribes: each on a thread of its own, as here.
+/// Measures one connection that publishes and one that subscribes, each on its own thread.
 fn bare(server: &Server, bytes: usize, hands_over: bool) -> Duration {
     let address = server.address();
     let runtime = || {
@@ -131,7 +131,7 @@ fn bare(server: &Server, bytes: usize, hands_over: bool) -> Duration {
                 let options = async_nats::ConnectOptions::new().subscription_capacity(1 << 20);
                 let client = options.connect(address).await.unwrap();
                 let mut messages = client.subscribe("bare").await.unwrap();
-                // The server has heard of it when it answers this.
+                // Once the server answers this, it knows the subscription.
                 let _ = client.request("nobody.is.there", "".into()).await;
                 ready.send(()).unwrap();
                 let (sender, texts) = channel();
@@ -155,7 +155,7 @@ fn bare(server: &Server, bytes: usize, hands_over: bool) -> Duration {
         next(&is_ready);
         let begin = Instant::now();
         for _ in 0..MESSAGES {
-            // Each has bytes of its own, as a message has.
+            // Each message has bytes of its own, as ours do.
             client.publish("bare", text.clone().into()).await.unwrap();
         }
         client.flush().await.unwrap();

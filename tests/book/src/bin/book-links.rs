@@ -1,7 +1,6 @@
-//! An mdbook preprocessor: the links of included files, as the book needs them
+//! An mdbook preprocessor that rewrites the links of included files for the book
 //! (`book_tests::links`).
-//!
-//! mdbook asks `book-links supports html` first; then it writes its context and the book to the
+//! mdbook first asks `book-links supports html`; then it writes its context and the book to the
 //! standard input, as JSON, and reads the book from the standard output.
 
 use std::error::Error;
@@ -11,7 +10,7 @@ use std::path::Path;
 use book_tests::links::{Pages, rewrite};
 use serde_json::Value;
 
-/// What becomes of a page's text, by its path.
+/// Changes a page's text, by its path.
 type Change<'a> = &'a mut dyn FnMut(&Path, &mut String);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(output.flush()?)
 }
 
-/// Every chapter that has a file, wherever the JSON holds it.
+/// Calls `change` for every chapter that has a file, wherever the JSON holds it.
 fn for_each_page(value: &mut Value, change: Change<'_>) {
     match value {
         Value::Array(items) => items

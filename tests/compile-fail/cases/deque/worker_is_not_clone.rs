@@ -1,4 +1,4 @@
-//! A second owner's end.
+//! A second owner of the deque.
 
 use filch_deque::{Stealer, Worker};
 

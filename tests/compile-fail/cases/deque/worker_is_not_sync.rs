@@ -1,4 +1,4 @@
-//! Two threads at the owner's end.
+//! Two threads that use the owner's end.
 
 use filch_deque::Worker;
 

@@ -1,4 +1,4 @@
-//! Items that may not leave their thread, with the owner's end.
+//! Items that may not leave their thread, moved with the owner's end.
 
 use std::rc::Rc;
 

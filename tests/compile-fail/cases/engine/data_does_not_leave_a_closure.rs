@@ -1,4 +1,4 @@
-//! What a closure is lent is locked as long as it runs.
+//! Data that a closure borrows is locked only while the closure runs.
 
 use filch_engine::Context;
 

@@ -1,4 +1,4 @@
-//! What a task's function is lent is locked as long as it runs.
+//! Data that a task's function borrows is locked only while the function runs.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Other threads may read what a worker owns.
+//! Other threads may read data that a worker owns.
 
 use std::cell::Cell;
 

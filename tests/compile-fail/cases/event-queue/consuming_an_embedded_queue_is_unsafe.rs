@@ -1,4 +1,4 @@
-//! An embedded queue cannot know its consumer: a caller that consumes vouches for being it.
+//! An embedded queue cannot check its consumer, so a caller that consumes vouches for being it.
 
 use filch_event_queue::EventQueue;
 

@@ -1,4 +1,4 @@
-//! A sink that consumes from the queue whose events it is given.
+//! A sink that consumes from the queue that it is draining.
 
 use filch_event_queue::Receiver;
 

@@ -1,4 +1,4 @@
-//! Two threads that look through one receiver.
+//! Two threads that share one receiver.
 
 use filch_event_queue::{Receiver, Sender};
 

@@ -1,4 +1,4 @@
-//! A process that its waker must enqueue, and does not, never runs again.
+//! A process never runs again if its waker must enqueue it and does not.
 
 #![deny(unused_must_use)]
 

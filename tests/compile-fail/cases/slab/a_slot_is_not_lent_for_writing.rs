@@ -1,4 +1,4 @@
-//! The owner of an index does not own the slot: other threads may look at it.
+//! The owner of an index does not own the slot alone: other threads may read it.
 
 use filch_slab::Slab;
 

@@ -1,9 +1,9 @@
-//! Whole fork/join pools: jobs that wait for others, on a thread that has those in its deque; and
-//! threads that fall asleep meanwhile.
+//! Whole fork/join pools: a job waits for others that are in the deque of its own thread, while
+//! other threads fall asleep.
 //!
 //! `join` promises no parallelism. But no thread sleeps beside a job that is in a deque, whatever
-//! the owner of that does: so as many jobs as there are threads run at a time. Each test here ends
-//! only if that holds. A job that is hidden, or a wake-up that is lost, is a deadlock.
+//! the owner of that deque does: so as many jobs as there are threads run at a time. Each test here
+//! ends only if that holds. A hidden job or a lost wake-up is a deadlock.
 #![cfg(shuttle)]
 
 mod meetings;
@@ -16,7 +16,7 @@ use shuttle::rand::{Rng, thread_rng};
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 
-/// Runs `work` on a thread of a pool of so many, and lets the pool end.
+/// Runs `work` on a thread of a pool of that size, and lets the pool end.
 fn on_pool<R: Send>(threads: usize, work: impl FnOnce(&Worker) -> R + Send) -> R {
     on_pool_as(Config::default().threads(threads), work)
 }
@@ -29,14 +29,14 @@ fn on_pool_as<R: Send>(config: Config, work: impl FnOnce(&Worker) -> R + Send) -
 }
 
 /// Lets others run for a while: they look for jobs in vain, some until they sleep. Half of the
-/// times it is short.
+/// pauses are short.
 fn pause() {
     let yields = 1_usize << thread_rng().gen_range(0..11);
     (0..yields).for_each(|_| thread::yield_now());
 }
 
-/// Forks and joins so often that nobody steals, as a rule: the deque is its owner's then. `most`
-/// times at most.
+/// Forks and joins, at most `most` times: usually so often that nobody steals, and the deque
+/// becomes its owner's.
 fn fork_small_jobs(worker: &Worker, most: usize) {
     for _ in 0..thread_rng().gen_range(0..=most) {
         worker.join(|_| (), |_| ());

@@ -1,14 +1,14 @@
-//! As many jobs as threads, none of which ends before all have begun.
+//! Meetings: as many jobs as threads, none of which ends before all have begun.
 
 use filch_fork_join::Worker;
 use shuttle_tests::explore;
 
 use crate::{Arrivals, fork_small_jobs, on_pool, pause};
 
-/// How the jobs of a meeting are forked, all but the first of so many.
+/// The way in which the jobs of a meeting are forked, all but the first.
 type Form = fn(&Worker, usize, &(dyn Fn() + Sync));
 
-/// Two meetings one after the other: in the second, threads have slept, and deques are not new.
+/// Holds two meetings: in the second, threads have slept, and deques are not new.
 fn meet(claim: &str, threads: usize, schedules: usize, form: Form) {
     explore(claim, schedules, move || {
         let arrivals = Arrivals::default();
@@ -21,7 +21,7 @@ fn meet(claim: &str, threads: usize, schedules: usize, form: Form) {
     });
 }
 
-/// One, and then those behind it: each thief forks the rest.
+/// Forks the next job with all behind it: each thief forks the rest.
 fn chain(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     match branches {
         1 => attend(),
@@ -29,7 +29,7 @@ fn chain(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Those behind it first: one thread forks them all, with a while between them, and attends last.
+/// Forks the jobs behind it first: one thread forks all, with pauses, and attends last.
 fn nest(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     if branches == 1 {
         return attend();
@@ -41,7 +41,7 @@ fn nest(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     worker.join(rest, |_| attend());
 }
 
-/// Halves.
+/// Forks by halves.
 fn tree(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     let half = branches / 2;
     match branches {
@@ -55,27 +55,27 @@ fn tree(worker: &Worker, branches: usize, attend: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Three threads, three jobs, of which each forks the next one. A failure is a deadlock: a thief
-/// that runs a job hides what it has forked there, or no thread is woken for that.
+/// Three threads, three jobs, each of which forks the next one. A failure is a deadlock: a thief
+/// that runs a job hides the job that it forks there, or no thread is woken for that.
 #[test]
 fn a_chain_of_three_meets() {
     meet("each of a chain of jobs has a thread", 3, 700, chain);
 }
 
-/// Five threads: the same.
+/// The same with five threads.
 #[test]
 fn a_chain_of_five_meets() {
     meet("each of a chain of jobs has a thread", 5, 300, chain);
 }
 
 /// Three threads. One forks two jobs and attends. A failure is a deadlock: its first answer has
-/// woken one thread, and the second job is nobody's.
+/// woken one thread, and nobody comes for the second job.
 #[test]
 fn a_nest_of_three_meets() {
     meet("each of nested jobs has a thread", 3, 700, nest);
 }
 
-/// Five threads: the same with four jobs.
+/// The same with five threads and four jobs.
 #[test]
 fn a_nest_of_five_meets() {
     meet("each of nested jobs has a thread", 5, 200, nest);
@@ -88,9 +88,9 @@ fn a_tree_of_eight_meets() {
     meet("each leaf of a tree has a thread", 8, 150, tree);
 }
 
-/// Three threads. One branch is stolen, and its thief calls the meeting: so those that are to come
-/// are a thread that waits in a join, and one that has nothing to do. A failure is a deadlock: the
-/// wrong one of them was woken, or none.
+/// Three threads. One branch is stolen, and its thief calls the meeting: one of the other threads
+/// waits in a join, and one has nothing to do. A failure is a deadlock: the wrong one of them is
+/// woken, or none.
 #[test]
 fn a_thief_calls_a_meeting() {
     explore("those that wait come, too", 500, || {

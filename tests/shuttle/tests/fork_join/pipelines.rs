@@ -1,5 +1,5 @@
-//! A producer and a consumer, forked together, with a channel between them that is full or empty
-//! most of the time.
+//! A producer and a consumer, forked together, with a channel between them that is usually full or
+//! empty.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use shuttle_tests::explore;
 
 use crate::{fork_small_jobs, on_pool, pause};
 
-/// How many items go through a channel.
+/// The number of items that go through a channel.
 const ITEMS: usize = 3;
 
 /// A channel with room for one item.
@@ -40,7 +40,7 @@ impl Channel {
     }
 }
 
-/// Runs so many pipelines, in a tree, and returns how many items came out of them.
+/// Runs that many pipelines, in a tree, and returns how many items came out.
 fn pipelines(worker: &Worker, count: usize) -> usize {
     if count > 1 {
         let half = count / 2;
@@ -53,14 +53,14 @@ fn pipelines(worker: &Worker, count: usize) -> usize {
         assert!(order, "each item comes once, in order");
         ITEMS
     };
-    // Others sleep by then, as a rule.
+    // Usually, others sleep by then.
     pause();
     let producer = |_: &Worker| (0..ITEMS).for_each(|item| channel.send(item));
     worker.join(producer, consumer).1
 }
 
-/// One pipeline less than there are threads. In each, at most one of the two sleeps at a time, once
-/// both have begun: so a thread is left for the next consumer, as long as all are in reach.
+/// One pipeline less than threads. Once both ends of a pipeline have begun, at most one of them
+/// sleeps at a time: so a thread is left for the next consumer, as long as all are in reach.
 fn run(threads: usize, schedules: usize) {
     let claim = "pipelines get by with a thread each, and one more";
     explore(claim, schedules, move || {
@@ -79,13 +79,13 @@ fn two_pipelines_on_three_threads() {
     run(3, 700);
 }
 
-/// Five threads, four pipelines: the same.
+/// The same with five threads and four pipelines.
 #[test]
 fn four_pipelines_on_five_threads() {
     run(5, 250);
 }
 
-/// Eight threads, seven pipelines: the same.
+/// The same with eight threads and seven pipelines.
 #[test]
 fn seven_pipelines_on_eight_threads() {
     run(8, 80);

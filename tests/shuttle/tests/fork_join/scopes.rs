@@ -1,13 +1,13 @@
-//! Jobs that are spawned, while other threads are busy or fall asleep.
+//! Jobs that are spawned while other threads are busy or fall asleep.
 
 use filch_fork_join::{Config, Pool, Worker};
 use shuttle_tests::explore;
 
 use crate::{Arrivals, fork_small_jobs, on_pool, pause};
 
-/// Three threads, all in jobs of a scope. Each of these spawns another one when the others may be
-/// busy still, and ends; the body sleeps until all six have run. A failure is a deadlock: what was
-/// spawned while nobody slept is seen by nobody afterwards.
+/// Three threads, all in jobs of a scope. Each job spawns another one while the others may still be
+/// busy, and ends; the body sleeps until all six have run. A failure is a deadlock: nobody finds a
+/// job that was spawned while nobody slept.
 #[test]
 fn what_is_spawned_while_all_are_busy_runs() {
     explore("what is spawned while all are busy runs", 400, || {
@@ -27,8 +27,8 @@ fn what_is_spawned_while_all_are_busy_runs() {
     });
 }
 
-/// Three threads. The body of a scope spawns a job and forks another one, and all three meet. A
-/// failure is a deadlock: one of the two is hidden behind the other, or only one thread was woken.
+/// Three threads. The body of a scope spawns a job and forks another, and all three meet. A failure
+/// is a deadlock: one of the two is hidden behind the other, or only one thread is woken.
 #[test]
 fn a_spawned_job_and_a_forked_one_meet() {
     explore("spawned and forked jobs are both in reach", 700, || {
@@ -47,9 +47,9 @@ fn a_spawned_job_and_a_forked_one_meet() {
     });
 }
 
-/// Two threads. The leaf of one sleeps until a job that it has forked has run, and one that comes
-/// from outside meanwhile; the other one looks for jobs, or is asleep. A failure is a deadlock: it
-/// was told of one of the two, and not of the other.
+/// Two threads. The leaf of one sleeps until a job that it has forked has run, and another that
+/// meanwhile comes from outside; the other thread looks for jobs, or sleeps. A failure is a
+/// deadlock: it is told of only one of the two.
 #[test]
 fn a_job_from_outside_and_a_forked_one_run() {
     explore("jobs from outside hide no forked ones", 1_000, || {

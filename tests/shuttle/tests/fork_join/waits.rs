@@ -1,4 +1,4 @@
-//! A leaf sleeps while its thread has forked what it waits for.
+//! A leaf sleeps until a job that its own thread has forked has run.
 
 use filch_fork_join::{Config, Worker};
 use filch_parker::Parker;
@@ -7,9 +7,9 @@ use shuttle_tests::explore;
 use crate::{Arrivals, fork_small_jobs, on_pool, on_pool_as, pause};
 
 /// Two threads. One forks and joins up to a hundred times, then forks a job and parks in the leaf
-/// until that has run; twice. The other one looks in vain, and falls asleep, at any time of this:
-/// before the deque is biased, while a pop makes it so, or after the last push. A failure is a
-/// deadlock: it sleeps beside the job.
+/// until that has run; twice. The other looks in vain, and falls asleep, at any time: before the
+/// deque is biased, while a pop makes it so, or after the last push. A failure is a deadlock: it
+/// sleeps beside the job.
 #[test]
 fn a_leaf_parks_until_its_job_has_run() {
     explore("a parked leaf hides no job", 1_500, || {
@@ -29,8 +29,8 @@ fn parks(worker: &Worker) {
     worker.join(|_| parker.park(), move |_| unparker.unpark());
 }
 
-/// The same, but after a while in which the other thread falls asleep, as a rule. A failure is a
-/// deadlock: the deque is biased, and the sleeper has not asked; or the push tells nobody.
+/// The same, after a pause in which the other thread usually falls asleep. A failure is a deadlock:
+/// the deque is biased, and the sleeper has not asked; or the push tells nobody.
 #[test]
 fn a_leaf_parks_beside_a_sleeper() {
     explore(
@@ -48,15 +48,15 @@ fn a_leaf_parks_beside_a_sleeper() {
     );
 }
 
-/// Two threads: a leaf sleeps until three jobs have run, which were forked one in the other. A
-/// failure is a deadlock: the thief has found the first one, and sleeps beside the rest.
+/// Two threads: a leaf sleeps until three jobs have run, each forked in another. A failure is a
+/// deadlock: the thief has found the first one, and sleeps beside the rest.
 #[test]
 fn a_leaf_sleeps_until_one_thief_has_run_three_jobs() {
     fork_three_and_sleep(2);
 }
 
-/// Four threads: the same. A failure is a deadlock: all of them sleep, or each leaves the jobs to
-/// another one.
+/// The same with four threads. A failure is a deadlock: all of them sleep, or each leaves the jobs
+/// to another.
 #[test]
 fn a_leaf_sleeps_until_three_thieves_have_run_its_jobs() {
     fork_three_and_sleep(4);
@@ -74,7 +74,7 @@ fn fork_three_and_sleep(threads: usize) {
     });
 }
 
-/// Forks `count` jobs that arrive, one in the other, with a while between them, and calls `leaf`.
+/// Forks `count` jobs that arrive, each in another, with pauses between them, and calls `leaf`.
 fn nest(worker: &Worker, count: usize, arrivals: &Arrivals, leaf: &(dyn Fn() + Sync)) {
     if count == 0 {
         return leaf();
@@ -86,9 +86,9 @@ fn nest(worker: &Worker, count: usize, arrivals: &Arrivals, leaf: &(dyn Fn() + S
     worker.join(inner, |_| arrivals.arrive());
 }
 
-/// Two threads. The one that has stolen a branch forks in there, and sleeps until that has run; the
-/// other one waits for the branch, and perhaps sleeps by then. A failure is a deadlock: a thread
-/// that sleeps in a join is not told of what its thief has forked.
+/// Two threads. The thief of a branch forks in it, and sleeps until that job has run; the other
+/// thread waits for the branch, and perhaps sleeps by then. A failure is a deadlock: a thread that
+/// sleeps in a join is not told of its thief's job.
 #[test]
 fn a_thread_that_waits_helps_its_thief() {
     explore(
@@ -112,9 +112,9 @@ fn a_thread_that_waits_helps_its_thief() {
     );
 }
 
-/// Three threads. While one is busy with a stolen job, the owner forks another one and sleeps until
-/// both are done; the busy thread waits for that other one, too. So the third has to run it. A
-/// failure is a deadlock: nobody has woken it, because the first thief looked after the work.
+/// Three threads. While one is busy with a stolen job, the owner forks another and sleeps until
+/// both are done; the busy thread waits for that one, too. So the third thread has to run it. A
+/// failure is a deadlock: nobody wakes it, as the first thief counts as looking for work.
 #[test]
 fn a_job_that_is_forked_while_the_thief_is_busy_runs() {
     explore("a busy thief does not stand for an idle one", 700, || {
@@ -136,8 +136,8 @@ fn a_job_that_is_forked_while_the_thief_is_busy_runs() {
     });
 }
 
-/// One thread, and another one for calls that block. A leaf forks a job, and waits for it in such a
-/// call. A failure is a deadlock: the job stays in the deque of the thread that is in the call.
+/// One thread, and another for blocking calls. A leaf forks a job, and waits for it in such a call.
+/// A failure is a deadlock: the job stays in the deque of the thread that is in the call.
 #[test]
 fn a_call_that_blocks_hides_nothing() {
     explore("what is forked before a blocking call runs", 1_500, || {
@@ -155,11 +155,11 @@ fn a_call_that_blocks_hides_nothing() {
     });
 }
 
-/// Two threads, of which one is in a call that blocks, and forks in there; the other one has the
-/// only processor, and so does not spin before it sleeps. It asks, looks and sleeps again and
-/// again, while the first one pushes and pops, and then parks until a job has run. A failure is a
-/// deadlock: a pop has made the deque its owner's although the other thread had just asked; or a
-/// push has taken down what it has asked, when it had the job already, and told nobody.
+/// Two threads. One is in a blocking call, and forks in it; the other has the only processor, so it
+/// does not spin before it sleeps. It asks, looks and sleeps again and again, while the first one
+/// pushes and pops, and then parks until a job has run. A failure is a deadlock: a pop makes the
+/// deque its owner's although the other thread has just asked; or a push takes the request down
+/// when the thread has the job already, and tells nobody.
 #[test]
 fn a_thread_that_does_not_spin_misses_no_push() {
     explore("a pop heeds the request of a sleeper", 5_000, || {

@@ -1,5 +1,5 @@
-//! Guests: threads outside that run the task that they wait for, beside machines that start,
-//! search and sleep.
+//! Guests: outside threads that run the task that they wait for, beside machines that start, search
+//! and sleep.
 
 use std::cell::Cell;
 
@@ -29,7 +29,7 @@ fn run_awaited(pool: &Processors<Task>, task: Task) {
 }
 
 /// Two threads come as guests, or find no processor, and the pool is stopped as soon as both are
-/// done. A failure: a task that is run twice, or left to a machine that nobody wakes.
+/// done. A failure: a task is run twice, or left to a machine that nobody wakes.
 fn what_was_awaited_before_the_stop_runs(processors: usize) {
     all_run_before_the_stop(
         "everything awaited before the stop runs once",
@@ -48,9 +48,9 @@ fn what_was_awaited_before_the_stop_runs_on_two() {
     what_was_awaited_before_the_stop_runs(2);
 }
 
-/// The task of each of two guests makes another one runnable, and waits for it in a blocking call;
-/// one processor. A failure: a deadlock: nobody runs what a guest has left, or a guest that is back
-/// gets no processor.
+/// The task of each of two guests makes another runnable, and waits for it in a blocking call;
+/// there is one processor. A failure is a deadlock: nobody runs the task that a guest has left, or
+/// a guest that is back gets no processor.
 #[test]
 fn a_guest_in_a_call_waits_for_what_it_has_left() {
     explore(
@@ -89,7 +89,7 @@ fn a_guest_in_a_call_waits_for_what_it_has_left() {
 }
 
 /// Guests come and go while the number of processors changes, and another thread waits until
-/// nothing runs. A failure: a deadlock: a processor that a guest had is lost, or is not seen idle.
+/// nothing runs. A failure is a deadlock: a guest's processor is lost, or is not seen idle.
 #[test]
 fn guests_resizes_and_quiescence() {
     explore("guests, resizes, and quiescence", 1_000, || {
@@ -114,8 +114,8 @@ fn guests_resizes_and_quiescence() {
     });
 }
 
-/// A task that was just made runnable, by the thread that then waits for it; another one's may come
-/// before it. A failure: the other one's runs on the wrong thread, or is lost.
+/// A thread makes a task runnable and waits for it; another thread's task may come before it. A
+/// failure: that other task runs on the wrong thread, or is lost.
 #[test]
 fn whoever_helps_runs_its_own_task_or_none() {
     /// Waits for no task at all.

@@ -1,4 +1,4 @@
-//! Whole pools of two or three processors: work finding, sleep and wake-up, blocking calls, the
+//! Whole pools of two or three processors: finding work, sleeping and waking, blocking calls, the
 //! end.
 #![cfg(shuttle)]
 
@@ -17,7 +17,7 @@ use shuttle_tests::{explore, resizer};
 use crate::pool::{Closures, Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
 /// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting
-/// is done. A failure: a task left behind by the last machine, or run twice.
+/// is done. A failure: a task is left behind by the last machine, or run twice.
 fn what_was_injected_before_the_stop_runs(processors: usize) {
     all_run_before_the_stop(
         "everything injected before the stop runs once",
@@ -36,8 +36,7 @@ fn what_was_injected_before_the_stop_runs_on_two() {
     what_was_injected_before_the_stop_runs(2);
 }
 
-/// The same with one task and nothing else: the task comes, and the stop, while the only machine
-/// goes to sleep.
+/// The same with one task: it comes, and the stop, while the only machine goes to sleep.
 #[test]
 fn one_task_and_the_stop_race_with_a_sleeper() {
     explore(
@@ -55,7 +54,7 @@ fn one_task_and_the_stop_race_with_a_sleeper() {
 }
 
 /// A tree of tasks, three processors: each task schedules two more, down to eight leaves. A
-/// failure: a leaf missing or doubled; or a deadlock, as all sleep beside work.
+/// failure: a leaf is missing or doubled; or a deadlock, as all sleep beside work.
 #[test]
 fn a_tree_of_tasks_runs_to_its_leaves() {
     fn plant(pool: &Processors<Task>, ran: &Ran, node: usize) {
@@ -76,7 +75,7 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
     });
 }
 
-/// A failure: a deadlock: a task waits in a queue beside a sleeping processor.
+/// A failure is a deadlock: a task waits in a queue beside a sleeping processor.
 fn injected_ones_meet(parties: usize) {
     let name = "no task waits beside an idle processor";
     all_meet(name, parties, Processors::inject);
@@ -94,8 +93,8 @@ fn three_meet() {
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is
 /// done with the first takes both of the others from the global queue in one batch, while the other
-/// one has its last look before it sleeps: it sees the queue empty and the deque not filled yet. A
-/// failure: a deadlock: no thread wakes it for what was in between.
+/// processor looks a last time before it sleeps: it sees the queue empty and the deque not yet
+/// filled. A failure is a deadlock: nobody wakes it for the batch in between.
 #[test]
 fn a_batch_on_its_way_is_not_overlooked() {
     explore("a batch on its way is not overlooked", 10_000, || {
@@ -115,8 +114,8 @@ fn a_batch_on_its_way_is_not_overlooked() {
     });
 }
 
-/// The tasks of a meeting come from one task, which schedules them in its own deque and then waits
-/// for them itself: the others have to be woken, and to steal. A failure: a deadlock.
+/// One task schedules the tasks of a meeting in its own deque and then waits for them: the others
+/// must be woken, and steal. A failure is a deadlock.
 #[test]
 fn what_a_blocked_task_has_scheduled_is_stolen() {
     explore("a blocked task hides nothing", 2_000, || {
@@ -137,8 +136,8 @@ fn what_a_blocked_task_has_scheduled_is_stolen() {
     });
 }
 
-/// A task panics between others. A failure: the thread is gone, and with it the task that it should
-/// have run next.
+/// A task panics between others. A failure: its thread is gone, and with it the task that it should
+/// run next.
 #[test]
 fn a_panic_costs_its_task_alone() {
     explore("a task's panic is contained", 300, || {
@@ -162,9 +161,8 @@ fn a_panic_costs_its_task_alone() {
     });
 }
 
-/// The stop comes from a task, while another thread still injects. A failure: machines that never
-/// exit (a deadlock in `join`), or a task that ran twice. A task that came too late may stay where
-/// it is.
+/// A task stops the pool, while another thread still injects. A failure: machines never exit (a
+/// deadlock in `join`), or a task runs twice. A task that comes too late may stay where it is.
 #[test]
 fn a_task_stops_the_pool() {
     explore("a stop from inside", 2_000, || {
@@ -189,8 +187,8 @@ fn a_task_stops_the_pool() {
     });
 }
 
-/// Tasks that block until the others have run, on fewer processors, while the number of these
-/// changes; then nothing is left.
+/// Tasks block until the others have run, on fewer processors, while the number of these changes;
+/// at the end nothing is left.
 #[test]
 fn calls_resizes_and_quiescence() {
     explore(
@@ -221,8 +219,8 @@ fn calls_resizes_and_quiescence() {
 }
 
 /// Two tasks schedule two more each, while the pool shrinks to one processor and is stopped at
-/// once. A failure: the thread with the other processor gives it up and moves what is left to the
-/// global queue, when the first one's thread has looked there and exited.
+/// once. A failure: the second processor's thread gives it up and moves its tasks to the global
+/// queue, after the first one's thread has looked there and exited.
 #[test]
 fn a_shrink_and_the_stop_lose_nothing() {
     explore("a shrink and the stop lose nothing", 3_000, || {
@@ -245,9 +243,9 @@ fn a_shrink_and_the_stop_lose_nothing() {
 }
 
 /// The pool is stopped while a task is in a blocking call, which then waits for two others: one
-/// that it makes itself, one that was in the queue. All of them block, so there are moments at
-/// which every processor is idle and nothing is queued, and yet it is not over. A failure: a
-/// deadlock, because the machines that were to run them have exited.
+/// that it makes itself, one from the queue. All of them block, so there are moments at which every
+/// processor is idle and nothing is queued, although it is not over. A failure is a deadlock,
+/// because the machines that should run them have exited.
 #[test]
 fn a_call_waits_in_a_pool_that_stops() {
     explore("a call under way at the stop is waited for", 3_000, || {
@@ -275,8 +273,8 @@ fn a_call_waits_in_a_pool_that_stops() {
 }
 
 /// The number of processors changes while the pool is stopped: all new ones are there, or the
-/// caller is told that the pool has been stopped. A failure: another reason, or a thread that is
-/// never told to exit (a deadlock in `join`).
+/// caller is told of the stop. A failure: another reason, or a thread that is never told to exit (a
+/// deadlock in `join`).
 #[test]
 fn a_resize_meets_the_stop() {
     explore("a resize that meets the stop says so", 3_000, || {

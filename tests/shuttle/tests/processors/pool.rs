@@ -1,4 +1,4 @@
-//! A pool whose tasks are closures, and which of them have run.
+//! A pool whose tasks are closures, with a record of those that have run.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(crate) fn with_pool(
     pool
 }
 
-/// Which of some numbered tasks have run.
+/// A record of numbered tasks that have run.
 #[derive(Clone)]
 pub(crate) struct Ran(Arc<Mutex<Vec<usize>>>);
 
@@ -63,10 +63,10 @@ impl Ran {
     }
 }
 
-/// How a task is made runnable.
+/// The way in which a task is made runnable.
 pub(crate) type MakeRunnable = fn(&Processors<Task>, Task);
 
-/// Two threads make tasks runnable, and the pool is stopped as soon as they have. Each is to run
+/// Two threads make tasks runnable, and the pool is stopped as soon as they have. Each must run
 /// once.
 pub(crate) fn all_run_before_the_stop(name: &str, processors: usize, make_runnable: MakeRunnable) {
     explore(name, 3_000, move || {

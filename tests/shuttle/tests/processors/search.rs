@@ -1,4 +1,4 @@
-//! The only task of a processor: a search spares it for a while, and not for ever.
+//! The only task of a processor: a search spares it for a while, but not for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,11 +8,11 @@ use shuttle_tests::explore;
 
 use crate::pool::{Task, task, with_pool};
 
-/// One task waits, unannounced, for another one that is back from a blocking call and needs a
-/// processor, and has a third in its deque: the only one there, which a search spares at first. The
-/// search of the other processor ends early, because a thread waits for that processor. A failure:
-/// a schedule without an end: what was spared is found by its second look, which wakes the same
-/// machine to search, for ever, and the thread that waits never finds the processor idle.
+/// A task waits, without announcing it, for another that is back from a blocking call and needs a
+/// processor. A third is alone in the first one's deque: a search spares it at first. The search of
+/// the other processor ends early, because a thread waits for that processor. A failure is an
+/// endless schedule: the search's second look finds the spared task and wakes the same machine to
+/// search, for ever, so that the waiting thread never finds the processor idle.
 #[test]
 fn a_search_that_gives_way_leaves_nothing() {
     explore("a search that gives way leaves nothing", 3_000, || {
@@ -31,10 +31,10 @@ fn a_search_that_gives_way_leaves_nothing() {
     });
 }
 
-/// A chain of tasks, each of which makes the next one runnable, on one of two processors: the
-/// thread of the other one may watch it. The last task makes another runnable and does not end
-/// before that one runs. A failure: a deadlock, or one interval after the other for ever: the task
-/// is left to a processor that does not come for it.
+/// A chain of tasks, each of which makes the next runnable, on one of two processors: the thread of
+/// the other may watch it. The last task makes another runnable and does not end before that one
+/// runs. A failure: a deadlock, or endless intervals: the task is left to a processor that does not
+/// come for it.
 #[test]
 fn a_watch_hides_no_task() {
     fn link(left: usize, meeting: Arc<Barrier>) -> Task {

@@ -1,4 +1,4 @@
-//! Pieces of a source beside tasks: put into it while threads sleep, search, stop and block.
+//! Pieces of a source beside tasks: added while threads sleep, search, stop and block.
 
 use std::ptr::NonNull;
 
@@ -57,8 +57,8 @@ impl Closures {
     }
 }
 
-/// Two threads offer pieces, and the pool is stopped as soon as they have. A failure: a piece that
-/// is left behind, since the end did not ask the source, or run twice.
+/// Two threads offer pieces, and the pool is stopped as soon as they have. A failure: a piece is
+/// left behind, as the end did not ask the source, or is run twice.
 fn what_was_offered_before_the_stop_runs(processors: usize) {
     explore(
         "every piece offered before the stop runs once",
@@ -98,7 +98,7 @@ fn what_was_offered_before_the_stop_runs_on_two() {
 }
 
 /// As many pieces as processors, each of which ends only when all have begun, offered while the
-/// threads start, search or sleep; twice, so that the second round meets sleepers. A failure: a
+/// threads start, search or sleep; twice, so that the second round meets sleepers. A failure is a
 /// deadlock: a piece waits beside a sleeper; or a thread runs the first one while it still counts
 /// as searching, and nobody is woken for the next.
 fn pieces_meet(parties: usize) {
@@ -131,9 +131,8 @@ fn three_pieces_meet() {
     pieces_meet(3);
 }
 
-/// Two threads sleep; then there are many pieces, and one thread is told. A failure: the threads
-/// wake each other for the pieces, and each sleeps beside them while the other one counts as
-/// searching.
+/// Two threads sleep; then many pieces come, and one thread is told. A failure: the threads wake
+/// each other for the pieces, and each sleeps beside them while the other counts as searching.
 #[test]
 fn two_threads_do_not_wake_each_other_for_each_piece() {
     explore("nobody sleeps beside pieces", 2_000, || {
@@ -152,8 +151,8 @@ fn two_threads_do_not_wake_each_other_for_each_piece() {
     });
 }
 
-/// Two pieces lie in the source, and end only when both have begun; it is attached while the
-/// threads go to sleep. A failure: a deadlock: what they could not see they are never told of.
+/// Two pieces are in a source, and end only when both have begun; it is attached while the threads
+/// go to sleep. A failure is a deadlock: they are never told of pieces that they could not see.
 #[test]
 fn what_is_in_a_source_when_it_is_attached_runs() {
     explore("a source is attached beside sleepers", 3_000, || {
@@ -173,7 +172,7 @@ fn what_is_in_a_source_when_it_is_attached_runs() {
 }
 
 /// Pieces block until one that they offer has run, and schedule a task, on fewer processors, while
-/// the number of these changes; then nothing is left.
+/// the number of these changes; at the end nothing is left.
 #[test]
 fn pieces_calls_resizes_and_quiescence() {
     explore(
@@ -212,8 +211,8 @@ fn pieces_calls_resizes_and_quiescence() {
 }
 
 /// One processor. A task that never rests, and ends when two pieces and a task from outside have
-/// run. The clock of these builds is 100 µs later each time it is read. A failure: a schedule
-/// without an end: one of these starves.
+/// run. The clock of these builds advances by 100 µs each time it is read. A failure is an endless
+/// schedule: one of these starves.
 #[test]
 fn beside_a_task_that_never_rests_pieces_get_a_turn() {
     fn restless(over: Arc<AtomicBool>) -> Task {
@@ -230,7 +229,7 @@ fn beside_a_task_that_never_rests_pieces_get_a_turn() {
         || {
             with_pool(1, |pool| {
                 let source = Closures::attached(pool);
-                // One task makes all the others, or the restless one might run for ever before.
+                // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
                     let left = Arc::new(AtomicUsize::new(3));

@@ -1,5 +1,5 @@
-//! Tasks that give way, and tasks that never rest. The clock of these builds is 100 µs later each
-//! time it is read, so processors look around and rotate.
+//! Tasks that give way, and tasks that never rest. The clock of these builds advances by 100 µs
+//! each time it is read, so processors look around and rotate.
 
 use filch_processors::Processors;
 use shuttle::sync::Arc;
@@ -8,8 +8,8 @@ use shuttle_tests::{explore, resizer};
 
 use crate::pool::{Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
-/// Two threads have tasks give way, whose machines start, search or sleep, and the pool is stopped
-/// at once. A failure: a task that is left behind by a look that left it out, or run twice.
+/// Two threads have tasks give way, while machines start, search or sleep, and the pool is stopped
+/// at once. A failure: a look leaves a task out, which stays behind, or a task is run twice.
 fn what_gave_way_before_the_stop_runs(processors: usize) {
     all_run_before_the_stop(
         "everything that gave way before the stop runs once",
@@ -28,7 +28,7 @@ fn what_gave_way_before_the_stop_runs_on_two() {
     what_gave_way_before_the_stop_runs(2);
 }
 
-/// The same, by threads outside that have nothing else to do: to them there is no difference.
+/// The same, by idle outside threads: to them there is no difference.
 #[test]
 fn what_gave_way_at_the_end_runs() {
     all_run_before_the_stop(
@@ -38,15 +38,15 @@ fn what_gave_way_at_the_end_runs() {
     );
 }
 
-/// As many tasks as processors give way and end only when all have begun; twice, so that the second
-/// round meets sleepers. A failure: a deadlock: a task that gave way waits beside a sleeper.
+/// As many tasks as processors give way, and end only when all have begun; twice, so that the
+/// second round meets sleepers. A failure is a deadlock: one that gave way waits beside a sleeper.
 #[test]
 fn those_that_gave_way_meet() {
     let name = "no task that gave way waits beside an idle processor";
     all_meet(name, 2, Processors::give_way);
 }
 
-/// The task gives way so many times.
+/// Makes a task that gives way so many times.
 fn yielder(turns: usize, then: impl FnOnce() + Send + 'static) -> Task {
     task(move |pool: &Processors<Task>| match turns {
         0 => then(),
@@ -54,7 +54,7 @@ fn yielder(turns: usize, then: impl FnOnce() + Send + 'static) -> Task {
     })
 }
 
-/// The task makes itself runnable on its processor, as if a partner had, until it is over.
+/// Makes a task that makes itself runnable on its processor, as a partner would, until it is over.
 fn restless(over: Arc<AtomicBool>, turns: Arc<AtomicUsize>) -> Task {
     task(move |pool: &Processors<Task>| {
         turns.fetch_add(1, Ordering::SeqCst);
@@ -64,9 +64,9 @@ fn restless(over: Arc<AtomicBool>, turns: Arc<AtomicUsize>) -> Task {
     })
 }
 
-/// One processor. A task that never rests, and ends when two others have given way thrice each and
-/// a task of the global queue has run; another thread injects meanwhile. A failure: a schedule
-/// without an end: one of these starves.
+/// One processor. A task that never rests, and ends when two others have given way three times each
+/// and a task of the global queue has run; another thread injects meanwhile. A failure is an
+/// endless schedule: one of these starves.
 #[test]
 fn beside_a_task_that_never_rests_all_get_a_turn() {
     explore(
@@ -77,7 +77,7 @@ fn beside_a_task_that_never_rests_all_get_a_turn() {
             let late = Ran::new();
             with_pool(1, |pool| {
                 let (turns, late) = (Arc::clone(&turns), late.clone());
-                // One task makes all the others, or the restless one might run for ever before.
+                // One task makes all the others: otherwise the restless one might run for ever.
                 pool.inject(task(move |pool| {
                     let over = Arc::new(AtomicBool::new(false));
                     let left = Arc::new(AtomicUsize::new(3));
@@ -106,8 +106,7 @@ fn beside_a_task_that_never_rests_all_get_a_turn() {
     );
 }
 
-/// Tasks that give way while the number of processors changes. Quiescence comes when all have
-/// ended.
+/// Tasks give way while the number of processors changes. Quiescence comes when all have ended.
 #[test]
 fn yielders_resizes_and_quiescence() {
     explore(

@@ -11,7 +11,7 @@ use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
 
-/// What a caller counts as an answer that did not come.
+/// The value of an answer that did not come.
 const NONE: usize = 1_000;
 
 fn call(context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>, tag: u64, to: Pid) {
@@ -23,7 +23,7 @@ fn call(context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>, tag: u64,
     });
 }
 
-/// Calls twice at once, waits for both as for commands, and is done with the sum of the answers.
+/// Makes two calls at once, waits for both as for commands, and ends with the answers' sum.
 fn calling(closed: &Closed, to: Pid) -> Scripted {
     let (mut answers, mut begun) = ([None; 2], false);
     scripted(closed, move |context, events, out| {
@@ -57,8 +57,8 @@ fn answering(closed: &Closed) -> Scripted {
     })
 }
 
-/// The callee is terminated before, between, or after the two answers. A failure: a call that has
-/// two answers, or none: then the caller waits for ever.
+/// The callee is terminated before, between, or after the two answers. A failure: a call gets two
+/// answers, or none: then the caller waits for ever.
 #[test]
 fn each_call_has_one_answer_while_the_callee_ends() {
     explore("one answer to each call", 2_000, || {
@@ -76,7 +76,7 @@ fn each_call_has_one_answer_while_the_callee_ends() {
 }
 
 /// Two threads send to an async function, which waits for a message or for another future. A
-/// failure: a message that is lost, overtaken or read twice; or a deadlock: it is not woken.
+/// failure: a message is lost, overtaken or read twice; or a deadlock, as it is not woken.
 #[test]
 fn an_inbox_has_each_message_once() {
     explore("an inbox gets what was sent, in order", 2_000, || {
@@ -111,7 +111,7 @@ fn an_inbox_has_each_message_once() {
     });
 }
 
-/// A call at the end is asked for while the process ends. A failure: no call, or two.
+/// A call at the end is requested while the process ends. A failure: no call, or two.
 #[test]
 fn a_call_at_the_end_comes_once() {
     explore("one call at the end", 2_000, || {
@@ -139,8 +139,8 @@ fn a_call_at_the_end_comes_once() {
     });
 }
 
-/// Named, watched and linked from its first moment, it ends at once. A failure: a watcher that is
-/// not told, or is told twice, or a name that stays.
+/// A process that is named, watched and linked from its first moment ends at once. A failure: a
+/// watcher is not told, or twice, or the name stays.
 #[test]
 fn ties_from_the_first_moment_hold() {
     explore("who watches from the first moment is told", 2_000, || {

@@ -1,5 +1,5 @@
-//! Steps that are given a part of what has come, while other threads send, terminate,
-//! upgrade, complete and shut down.
+//! Steps that get a part of the waiting events, while other threads send, terminate, upgrade,
+//! complete and shut down.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, scripted, summing};
 
-/// Steps of at most `events` events, and others come in between.
+/// Makes a scheduler with steps of at most `events` events, and other processes in between.
 fn scheduler(
     workers: usize,
     events: usize,
@@ -31,7 +31,7 @@ fn prompt(workers: usize, events: usize) -> Scheduler<Numbers> {
 }
 
 /// Two threads send three messages each; each step gets one or two. A failure: a deadlock in
-/// `join`: the process was let go of with a message in its queue; or a message that is lost or
+/// `join`, as the process was let go with a message in its queue; or a message that is lost or
 /// overtaken at the end of a share.
 fn two_senders(workers: usize, share: usize) {
     explore("parts lose nothing", 400, move || {
@@ -69,8 +69,8 @@ fn two_senders_and_steps_of_two_events() {
 }
 
 /// A process counts its steps, and is terminated by a thread that has sent it a backlog. A failure:
-/// it has a step that began after the termination had returned, except the one under way;
-/// or a deadlock in `join`.
+/// a step began after the termination had returned, except the one under way; or a deadlock in
+/// `join`.
 #[test]
 fn a_termination_beside_a_backlog() {
     use shuttle::sync::Arc;
@@ -104,9 +104,9 @@ fn a_termination_beside_a_backlog() {
     }
 }
 
-/// A backlog, and the shutdown: with patience the cancel comes behind it; without, the process is
-/// closed where it stands. A failure: a deadlock in `shutdown`, or a process that is closed twice,
-/// or not.
+/// A backlog, and the shutdown: with patience, the cancel comes behind the backlog; without, the
+/// process is closed at once. A failure: a deadlock in `shutdown`, or a process that is closed
+/// twice, or not at all.
 #[test]
 fn a_shutdown_beside_a_backlog() {
     for patience in [Duration::ZERO, FOR_EVER] {
@@ -138,9 +138,9 @@ fn a_shutdown_beside_a_backlog() {
     }
 }
 
-/// A process yields a command in the first of its steps, waits for it, and is sent messages all the
-/// while. A failure: a deadlock in `join`: the flag of the completion was taken by a turn whose
-/// share ended before it, and the process waits; or a step in the wait without a completion.
+/// A process yields a command in its first step, waits for it, and gets messages all the while. A
+/// failure: a deadlock in `join`, as a turn took the completion's flag, but its share ended before
+/// the completion; or a step in the wait without a completion.
 #[test]
 fn a_completion_beside_a_backlog() {
     for share in [1, 2] {
@@ -184,7 +184,7 @@ fn a_completion_beside_a_backlog() {
 }
 
 /// A thread sends messages and then upgrades the process; the new version gets all that the old one
-/// was not given. A failure: a message that is lost, given twice or out of order; or a step of the
+/// did not get. A failure: a message that is lost, given twice or out of order; or a step of the
 /// old version that began after the upgrade had returned, except the one under way.
 #[test]
 fn an_upgrade_beside_a_backlog() {

@@ -1,5 +1,5 @@
-//! Threads that call a process, and perhaps take its step themselves, against workers, each other
-//! and the shutdown.
+//! Threads that call a process, and may run its step themselves, against workers, each other and
+//! the shutdown.
 
 use filch_actors::CallError;
 use filch_actors::prelude::*;
@@ -9,8 +9,8 @@ use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scripted};
 
-/// Answers each call with its number and `more`, until it is cancelled. It takes so many `steps`
-/// first without a message.
+/// Answers each call with its number plus `more`, until it is cancelled. First it takes so many
+/// `steps` without a message.
 fn adding(closed: &Closed, more: usize, steps: usize) -> Scripted {
     let mut left = steps;
     scripted(closed, move |_, events, out| {
@@ -31,9 +31,9 @@ fn ask(handle: &Handle<Numbers>, to: Pid, number: usize) -> Result<usize, CallEr
     handle.call(to, |caller| Note::Ask(number, caller))
 }
 
-/// Two threads call one process twice each. One finds it idle, and takes the step or wakes a
-/// worker; the other one comes before, meanwhile, or when that has it. A failure: an answer of the
-/// other's; or a deadlock: nobody runs the process, or nobody wakes the caller.
+/// Two threads call one process twice each. One finds it idle, and runs the step or wakes a worker;
+/// the other comes before, meanwhile, or while the first has the process. A failure: a caller gets
+/// the other's answer; or a deadlock: nobody runs the process, or wakes the caller.
 fn two_callers(workers: usize) {
     explore("each caller gets its answers", 1_500, move || {
         let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
@@ -68,9 +68,9 @@ fn two_callers_and_two_workers() {
     two_callers(2);
 }
 
-/// The process passes its caller on to another one, with which a worker may be, and goes on. A
-/// failure: a deadlock: the caller, which has taken the first of these steps, is not woken by the
-/// answer, or nobody takes what it has left.
+/// The process passes its caller on to another one, which a worker may be running, and goes on. A
+/// failure is a deadlock: the caller, which has run the first of these steps, is not woken by the
+/// answer, or nobody runs the work that it has left.
 #[test]
 fn the_answer_comes_from_elsewhere() {
     explore("whoever answers wakes the caller", 1_500, || {
@@ -95,7 +95,7 @@ fn the_answer_comes_from_elsewhere() {
     });
 }
 
-/// A thread calls while the scheduler shuts down. A failure: a deadlock: the call is neither
+/// A thread calls while the scheduler shuts down. A failure is a deadlock: the call is neither
 /// answered nor given up.
 #[test]
 fn a_call_races_with_the_shutdown() {

@@ -34,9 +34,8 @@ fn asking(closed: &Closed) -> Scripted {
     })
 }
 
-/// Both completions come from threads of their own, while the step that yielded them is still
-/// letting go of the process. A failure: a deadlock in `join`: a completion that did not wake the
-/// process.
+/// Both completions come from separate threads, while the step that yielded them is still letting
+/// go of the process. A failure: a deadlock in `join`, as a completion did not wake the process.
 fn completions_from_other_threads(workers: usize) {
     explore("a completion wakes its process", 1_500, move || {
         let scheduler = scheduler(workers, |number, completion: Completion<Numbers>| {
@@ -60,7 +59,7 @@ fn completions_reach_two_workers() {
     completions_from_other_threads(2);
 }
 
-/// One completion is dropped by another thread, the other one is given: the process hears of both.
+/// One completion is dropped by another thread, the other is given: the process is told of both.
 #[test]
 fn an_abandoned_command_is_heard_of() {
     explore("a dropped completion wakes its process", 1_500, || {
@@ -100,8 +99,8 @@ fn an_abandoned_command_is_heard_of() {
 }
 
 /// The scheduler shuts down while a command is out; its completion comes before, during or after,
-/// on another thread. The process ends as it chose, or by the shutdown, once. A failure: a
-/// completion that reaches a slot that is somebody else's, or a deadlock in `shutdown`.
+/// on another thread. The process ends by its own choice, or by the shutdown, once. A failure: a
+/// completion reaches the slot's next process, or a deadlock in `shutdown`.
 #[test]
 fn a_completion_races_with_the_shutdown() {
     explore("a completion against the shutdown", 2_000, || {
@@ -113,15 +112,14 @@ fn a_completion_races_with_the_shutdown() {
         let closed = Closed::new();
         let process = scheduler.submit(one_question(&closed), "run", ()).unwrap();
         let late = thread::spawn(move || {
-            // Nothing there yet: the command stays without an answer.
+            // If it is not there yet, the command stays without an answer.
             if let Some(completion) = held.lock().unwrap().take() {
                 completion.complete(5);
             }
             held
         });
         // A limit, so that it does not wait for an answer that may never come. It is over at once:
-        // a worker that is in the middle of a step is then reported as stuck, and closes the
-        // process later.
+        // a worker that is inside a step is then reported as stuck, and closes the process later.
         let _ = scheduler.shutdown(Duration::from_secs(1)).unwrap();
         match process.join() {
             Ok(5) | Err(JoinError::Process(ProcessError::ShutDown)) => {}
@@ -132,7 +130,7 @@ fn a_completion_races_with_the_shutdown() {
     });
 }
 
-/// Asks once, is deaf to everything but the answer, and is done with it.
+/// Asks once, ignores everything but the answer, and is done with that.
 fn one_question(closed: &Closed) -> Scripted {
     let mut asked = false;
     scripted(closed, move |_, events, out| {

@@ -1,5 +1,5 @@
-//! Futures as processes: wake-ups against polls, the end against the one that awaits it, aborts
-//! against everything.
+//! Futures as processes: wake-ups against polls, the end against a waiter, aborts against
+//! everything.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -13,9 +13,9 @@ use crate::{FOR_EVER, prompt_scheduler};
 use filch_actors::prelude::*;
 use filch_scheduler::{JoinError, Pid, ProcessError};
 
-/// Each of two polls has its waker woken by another thread: while the poll still runs, while
-/// the worker lets go of the process, or when it is idle. A failure: a deadlock in `join`: the
-/// wake-up was lost; or a fourth poll without a wake-up.
+/// Another thread wakes the waker of each of two polls: while the poll still runs, while the worker
+/// lets go of the process, or when it is idle. A failure: a deadlock in `join`, as the wake-up was
+/// lost; or a fourth poll without a wake-up.
 fn wake_ups_from_other_threads(workers: usize) {
     explore("every wake-up leads to a poll", 1_500, move || {
         let scheduler = prompt_scheduler(workers);
@@ -44,9 +44,9 @@ fn wake_ups_reach_two_workers() {
     wake_ups_from_other_threads(2);
 }
 
-/// One future awaits another one, which ends before, while, or after it is asked; a thread joins
-/// the first. A failure: a deadlock, when the end came between the look and the waker; or a place
-/// that is not free after `join`.
+/// One future awaits another, which ends before, while, or after it is asked; a thread joins the
+/// first. A failure: a deadlock, when the end comes between the look and the waker; or a place that
+/// is not free after `join`.
 #[test]
 fn a_future_awaits_a_future() {
     explore("an awaited end is heard of", 1_500, || {
@@ -59,7 +59,7 @@ fn a_future_awaits_a_future() {
     });
 }
 
-/// Says when it is dropped.
+/// Counts its drop.
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {
@@ -68,9 +68,9 @@ impl Drop for Dropped {
     }
 }
 
-/// A future that is woken once is aborted before its first poll, while it is polled, when it waits,
-/// or when it has ended. It ends in one of two ways, and is dropped once. A failure: a deadlock in
-/// `join`: the abort was not seen.
+/// A future that is woken once is aborted before its first poll, during a poll, while it waits, or
+/// after its end. It ends in one of two ways, and is dropped once. A failure: a deadlock in `join`,
+/// as the abort was not seen.
 #[test]
 fn an_abort_races_with_the_end() {
     explore("an abort ends the future, or it has ended", 2_000, || {
@@ -99,7 +99,7 @@ fn an_abort_races_with_the_end() {
 }
 
 /// A waker outlives its future, and is woken while another process moves into the slot. A failure:
-/// the second future is polled for the first one's waker.
+/// the second future is polled because of the first one's waker.
 #[test]
 fn a_stale_waker_wakes_nobody() {
     explore("a stale waker wakes nobody", 2_000, || {
@@ -115,7 +115,7 @@ fn a_stale_waker_wakes_nobody() {
         let place = slot(first.pid());
         first.join().unwrap();
         let waking = thread::spawn(move || stale.wake());
-        // One of these has the slot, if the worker has left it.
+        // One of these gets the slot, if the worker has left it.
         let next = [0; 2].map(|_| {
             let polls = Arc::new(AtomicUsize::new(0));
             let future = scheduler.spawn({

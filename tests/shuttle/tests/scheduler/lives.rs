@@ -1,4 +1,4 @@
-//! One life after another in the same slot, and names of the dead.
+//! One life after another in the same slot, and stale PIDs.
 
 use shuttle::thread;
 use shuttle_tests::explore;
@@ -6,9 +6,8 @@ use shuttle_tests::explore;
 use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted, summing};
 use filch_scheduler::Scheduler;
 
-/// A process ends while somebody sends to it, and another one moves in at once. A failure: the
-/// message of the first is delivered to the second, whose sum is then wrong; or the second waits
-/// for ever.
+/// A process ends while somebody sends to it, and another moves in at once. A failure: the second
+/// gets the message of the first, and its sum is wrong; or it waits for ever.
 #[test]
 fn a_stale_name_reaches_nobody() {
     explore("a stale PID is refused", 2_000, || {
@@ -31,7 +30,7 @@ fn a_stale_name_reaches_nobody() {
 }
 
 /// A process submits a child and ends; somebody outside submits at the same time; all are joined. A
-/// failure: a process that was admitted and never ran.
+/// failure: a process was admitted and never ran.
 #[test]
 fn submissions_from_inside_and_outside() {
     explore("whoever is admitted runs", 2_000, || {
@@ -63,8 +62,7 @@ fn submissions_from_inside_and_outside() {
 }
 
 /// There is room for one process; the thread that has joined it submits the next. A failure: a
-/// refusal, since the first was still counted, or still had its place in the table, when its end
-/// was told.
+/// refusal, as the first still counted, or still had its place in the table, when its end was told.
 #[test]
 fn who_was_joined_has_left() {
     explore("a joined process has left", 2_000, || {

@@ -1,4 +1,4 @@
-//! Mailboxes without room: senders that wait, messages that are dropped, processes that end.
+//! Mailboxes without room: senders wait, messages are dropped, processes end.
 
 use filch_actors::prelude::*;
 use filch_actors::{Inbox, MailboxFull, WhenFull};
@@ -23,7 +23,7 @@ async fn read(inbox: &mut Inbox<Numbers>) {
 }
 
 /// Two futures send to one that reads, with room for one message, or for none. A failure: a message
-/// that is lost, or overtaken; or a deadlock: a sender is not told.
+/// is lost or overtaken; or a deadlock, as a sender is not told.
 #[test]
 fn senders_that_wait_for_room_are_told() {
     for room in [0, 1] {
@@ -50,8 +50,8 @@ fn senders_that_wait_for_room_are_told() {
     }
 }
 
-/// As above; but a thread has the inbox, and reads beside the process, which only waits. A failure
-/// besides: nobody takes a turn for the sender.
+/// The same, but a thread has the inbox, and reads beside the process, which only waits. A further
+/// failure: nobody takes a turn for the sender.
 #[test]
 fn senders_are_told_of_what_another_thread_reads() {
     explore("senders wait for another thread", 2_000, || {
@@ -89,8 +89,8 @@ fn senders_are_told_of_what_another_thread_reads() {
     });
 }
 
-/// The process is terminated before, while, or after it is given the messages of those who wait. A
-/// failure: a sender that hears nothing, or a message that is given to the process and comes back.
+/// The process is terminated before, while, or after it gets the messages of waiting senders. A
+/// failure: a sender is told nothing, or the process gets a message that also comes back.
 #[test]
 fn senders_that_wait_are_told_of_the_end() {
     explore("senders wait while the process ends", 2_000, || {
@@ -119,7 +119,7 @@ fn senders_that_wait_are_told_of_the_end() {
             }
         });
         assert!(process.join().is_err());
-        // One that a worker has taken may not be given to a step any more.
+        // A message that a worker has taken may not reach a step any more.
         let came_back = came_back.iter().sum::<usize>();
         assert!(given.load(Ordering::SeqCst) + came_back <= 2);
         scheduler.shutdown(FOR_EVER).unwrap();
@@ -127,7 +127,7 @@ fn senders_that_wait_are_told_of_the_end() {
 }
 
 /// Two threads send to a process that keeps the latest message. A failure: the last one does not
-/// come, or what comes goes back in time.
+/// come, or a sender's messages come in the wrong order.
 #[test]
 fn the_latest_message_comes() {
     explore("the latest message comes", 2_000, || {
@@ -154,7 +154,7 @@ fn the_latest_message_comes() {
             let handle = scheduler.handle();
             thread::spawn(move || {
                 for number in 1..=3 {
-                    // It is done with the first 3.
+                    // The process is done after the first 3.
                     let _ = handle.send(pid, Note::Number(10 * sender + number));
                 }
             })
@@ -165,7 +165,7 @@ fn the_latest_message_comes() {
     });
 }
 
-/// Two threads send one message too many each, while the process runs. A failure: it goes on, or
+/// Two threads each send one message too many, while the process runs. A failure: it goes on, or
 /// ends in another way.
 #[test]
 fn one_of_two_senders_ends_it() {
@@ -192,8 +192,8 @@ fn one_of_two_senders_ends_it() {
     });
 }
 
-/// A message is on its way to a process that ends; its place is the next one's then. A failure:
-/// that one is given the message.
+/// A message is on its way to a process that ends; the next process gets its place. A failure: that
+/// one gets the message.
 #[test]
 fn the_next_process_in_a_place_has_its_own_messages() {
     explore("a place for the latest has one owner", 5_000, || {

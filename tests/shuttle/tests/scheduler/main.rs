@@ -1,5 +1,5 @@
-//! Whole schedulers with one or two workers: what is submitted, sent, completed, cancelled and shut
-//! down at the same time.
+//! Whole schedulers with one or two workers: submissions, sends, completions, cancels and shutdowns
+//! at the same time.
 #![cfg(shuttle)]
 
 mod asks;
@@ -27,10 +27,10 @@ use filch_scheduler::{
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
-/// There is no time in these tests. A limit is over whenever the schedule likes; this is none.
+/// No limit. There is no time in these tests: other limits end whenever the schedule likes.
 const FOR_EVER: Duration = Duration::MAX;
 
-/// One vocabulary: numbers. A command asks for its number back.
+/// The protocol: numbers. A command asks for its number back.
 enum Numbers {}
 
 #[derive(Debug)]
@@ -38,9 +38,9 @@ enum Note {
     Number(usize),
     /// From a thread that waits for a number.
     Ask(usize, Caller<usize>),
-    /// Whom to play with.
+    /// The player to play with.
     Partner(Pid),
-    /// For its destructor alone.
+    /// A value with a slow destructor.
     Slow(SlowToDrop),
 }
 
@@ -74,12 +74,12 @@ fn scheduler(
         .unwrap()
 }
 
-/// A scheduler whose commands are answered on the spot.
+/// Makes a scheduler whose commands are answered on the spot.
 fn prompt_scheduler(workers: usize) -> Scheduler<Numbers> {
     scheduler(workers, |number, completion| completion.complete(number))
 }
 
-/// How often processes were closed, for the test to look at afterwards.
+/// Counts closed processes, for the test to read afterwards.
 #[derive(Clone)]
 struct Closed(Arc<AtomicUsize>);
 
@@ -138,8 +138,8 @@ impl Process<Numbers> for Scripted {
     }
 }
 
-/// Is done with the sum of `count` messages, or more if they come together; they must come in
-/// ascending order from each of the senders: a message is `10 * sender + number`.
+/// Is done with the sum of `count` messages, or more if they come together. A message is `10 *
+/// sender + number`; those of each sender must come in ascending order.
 fn summing(closed: &Closed, count: usize) -> Scripted {
     let (mut seen, mut sum, mut last) = (0, 0, [None; 4]);
     scripted(closed, move |_, events, out| {

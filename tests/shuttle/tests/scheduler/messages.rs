@@ -1,4 +1,4 @@
-//! Sends against the steps of the receiver.
+//! Sends against the receiver's steps.
 
 use shuttle::thread;
 use shuttle_tests::explore;
@@ -8,7 +8,7 @@ use filch_actors::prelude::*;
 use filch_scheduler::Event;
 
 /// Two threads send two messages each while the receiver starts, drains, goes idle, and drains
-/// again. A failure: a message lost or overtaken; or a deadlock in `join`: the message is there,
+/// again. A failure: a message lost or overtaken; or a deadlock in `join`, as the message is there
 /// and nobody was told to run the process.
 fn two_senders_and_a_process_that_goes_idle(workers: usize) {
     explore("every message wakes its process", 1_500, move || {
@@ -41,7 +41,7 @@ fn two_senders_and_two_workers() {
 }
 
 /// Two processes play ping-pong on one or two workers, four strokes. A failure: a deadlock in
-/// `join`: both idle, the ball between them.
+/// `join`, as both are idle with the ball between them.
 fn two_processes_play(workers: usize) {
     explore("a ball between two processes", 1_500, move || {
         let (scheduler, closed) = (prompt_scheduler(workers), Closed::new());
@@ -93,8 +93,8 @@ fn two_processes_play_on_two_workers() {
 }
 
 /// Three threads send one message each to a process whose mailbox holds one, while it reads. A
-/// failure: a step that gets two; a message that was accepted and is not read; or one that was
-/// refused while there was room.
+/// failure: a step gets two; an accepted message is not read; or one is refused while there was
+/// room.
 #[test]
 fn a_mailbox_is_full_exactly_when_it_is() {
     explore("a limit is never overshot", 2_000, || {

@@ -1,4 +1,4 @@
-//! Monitors and links against the ends that they are about.
+//! Monitors and links against the ends of their processes.
 
 use shuttle::sync::{Arc, Mutex, mpsc};
 use shuttle::thread;
@@ -12,8 +12,8 @@ use filch_scheduler::{
     ProcessError, ProcessHandle, Scheduler, StepOutput,
 };
 
-/// A process that sends on the reason of each `Down`, and is done with their number when it is
-/// cancelled.
+/// Starts a process that passes on the reason of each `Down`, and is done with their number when it
+/// is cancelled.
 fn listening(
     scheduler: &Scheduler<Numbers>,
     closed: &Closed,
@@ -36,14 +36,14 @@ fn listening(
     (scheduler.submit(process, "run", ()).unwrap(), told)
 }
 
-/// How often it was told, at the end.
+/// Ends the watcher, and returns how often it was told.
 fn heard(scheduler: Scheduler<Numbers>, watcher: ProcessHandle<Numbers>) -> usize {
     scheduler.shutdown(FOR_EVER).unwrap();
     watcher.join().unwrap()
 }
 
 /// A process ends by a message, or is terminated, while it is monitored. A failure: a deadlock in
-/// `recv`: the watch was overlooked by the end; or two that say the same.
+/// `recv`, as the end overlooked the watch; or the same end is told twice.
 #[test]
 fn a_monitor_races_with_the_end() {
     explore("each monitor is told of once", 2_000, || {
@@ -68,8 +68,8 @@ fn a_monitor_races_with_the_end() {
     });
 }
 
-/// As above, and a completion is held outside all the time: the slot is not cleaned before it is
-/// dropped, so a watcher that leaves the watch to that is never told.
+/// The same, while a completion is held outside: the slot is not cleaned before that is dropped, so
+/// a watcher that depended on the cleaning would never be told.
 #[test]
 fn a_monitor_of_one_whose_slot_is_pinned() {
     explore("the end answers, not the cleaning", 1_500, || {
@@ -93,7 +93,7 @@ fn a_monitor_of_one_whose_slot_is_pinned() {
     });
 }
 
-/// Tells its PID from `init`, and refuses.
+/// Sends its PID from `init`, and refuses.
 struct Refusing(mpsc::Sender<Pid>);
 
 impl Process<Numbers> for Refusing {
@@ -117,9 +117,9 @@ impl Process<Numbers> for Refusing {
     }
 }
 
-/// A process is monitored while its `init` refuses, and while a message that is slow to drop is
-/// dropped with it. A failure: a deadlock in `recv`: neither the submitter nor the watcher
-/// has seen that it is over.
+/// A process is monitored while its `init` refuses, and while a slow message is dropped with it. A
+/// failure: a deadlock in `recv`, as neither the submitter nor the watcher has seen that it is
+/// over.
 #[test]
 fn a_monitor_races_with_an_init_that_refuses() {
     explore("a refused process is told of too", 3_000, || {
@@ -140,9 +140,8 @@ fn a_monitor_races_with_an_init_that_refuses() {
 }
 
 /// A process ends at once, and is monitored meanwhile: the watch is on its way into the queue when
-/// that is closed and emptied, which takes its time. A failure: a deadlock in `recv`: the last
-/// drain passed over a push that was under way, and the state did not refuse the wake-up that
-/// followed.
+/// that is closed and emptied, which takes its time. A failure: a deadlock in `recv`, as the last
+/// drain passed over an unfinished push, and the state did not refuse the wake-up that followed.
 #[test]
 fn a_monitor_races_with_the_last_drain() {
     explore("the last drain is after the last edge", 3_000, || {
@@ -161,7 +160,7 @@ fn a_monitor_races_with_the_last_drain() {
     });
 }
 
-/// A watched process ends while its monitor is ended. A failure: an event that comes although
+/// A watched process ends while its monitor is ended. A failure: an event comes although
 /// `demonitor` was in time.
 #[test]
 fn a_demonitor_races_with_the_end() {
@@ -180,8 +179,8 @@ fn a_demonitor_races_with_the_end() {
     });
 }
 
-/// Two processes are linked while one is terminated. A failure: a deadlock in `join`: the other was
-/// never told; or one of them closed twice.
+/// Two processes are linked while one is terminated. A failure: a deadlock in `join`, as the other
+/// was never told; or one of them closed twice.
 #[test]
 fn a_link_races_with_the_end() {
     explore("who is linked ends too", 2_000, || {
@@ -214,8 +213,8 @@ fn a_link_races_with_the_end() {
     });
 }
 
-/// Both ends of a link are terminated at once. A failure: one of them closed twice, or a shutdown
-/// that never returns.
+/// Both ends of a link are terminated at once. A failure: one of them is closed twice, or a
+/// shutdown never returns.
 #[test]
 fn both_ends_of_a_link_end() {
     explore("a link breaks once", 1_500, || {

@@ -1,5 +1,5 @@
-//! What the scheduler offers besides: calls at the end, children as commands, names, and timers on
-//! a clock that a test moves.
+//! Features beside the steps: calls at the end, children as commands, names, and timers on a clock
+//! that a test moves.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use filch_scheduler::{Completion, Event};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// `on_exit` is called while the process ends. A failure: the call comes not at all (a deadlock),
-/// or twice.
+/// `on_exit` is called while the process ends. A failure: the call never comes (a deadlock), or
+/// twice.
 #[test]
 fn watching_races_with_the_end() {
     explore("the exit calls once", 2_000, || {
@@ -32,7 +32,7 @@ fn watching_races_with_the_end() {
     });
 }
 
-/// A process yields two children as commands and waits for both. A failure: a deadlock: a child
+/// A process yields two children as commands and waits for both. A failure is a deadlock: a child
 /// ended, and its parent was not woken.
 #[test]
 fn children_are_commands() {
@@ -72,9 +72,9 @@ fn children_are_commands() {
     });
 }
 
-/// A process gets a name while it ends, and another one wants the same name. A failure: a name that
-/// leads to one that has ended, or that nobody can have any more, or that is taken away from its
-/// second holder when the first one's slot is cleaned.
+/// A process gets a name while it ends, and another one wants the same name. A failure: a name
+/// leads to an ended process, or nobody can have it any more, or its second holder loses it when
+/// the first one's slot is cleaned.
 #[test]
 fn a_name_races_with_the_end() {
     explore("a name leads to the living", 3_000, || {
@@ -118,7 +118,7 @@ fn fake() -> (FakeClock, Timers) {
 }
 
 /// One thread moves the clock, one cancels, one shuts the timers down: the timer fires once or
-/// never, and `cancel` says which if it was first.
+/// never, and a `cancel` that is first says which.
 #[test]
 fn a_timer_fires_or_is_cancelled() {
     explore("a timer is over in exactly one way", 3_000, || {
@@ -144,8 +144,8 @@ fn a_timer_fires_or_is_cancelled() {
     });
 }
 
-/// Two threads set a timer each, on timers that the test does not know; it has the clock alone, and
-/// moves it when both are set. A failure: a deadlock: a registration was missed.
+/// Two threads set a timer each; the test does not know the timers, only the clock, and moves it
+/// when both are set. A failure is a deadlock: a registration was missed.
 #[test]
 fn a_clock_hears_of_every_timer() {
     explore("a waiting test is told of each timer", 2_000, || {
@@ -169,8 +169,8 @@ fn a_clock_hears_of_every_timer() {
     });
 }
 
-/// A future sleeps until a moment, while the clock is moved there. A failure: a deadlock: the clock
-/// moved between the look at it and the timer.
+/// A future sleeps until a moment, while the clock is moved there. A failure is a deadlock: the
+/// clock moved between the look at it and the timer.
 #[test]
 fn a_sleep_ends_when_its_time_comes() {
     explore("a sleeper is woken", 2_000, || {
@@ -183,7 +183,7 @@ fn a_sleep_ends_when_its_time_comes() {
     });
 }
 
-/// A future sleeps for ever, and the timers are shut down. A failure: a deadlock: it was not told.
+/// A future sleeps for ever, and the timers are shut down. A failure is a deadlock: no wake-up.
 #[test]
 fn a_sleep_ends_with_the_timers() {
     explore("a sleeper is told of the shutdown", 2_000, || {

@@ -14,9 +14,9 @@ use crate::{
     Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scheduler, scripted, until_cancelled,
 };
 
-/// A thread submits and sends while the scheduler shuts down with all the patience there is. A
-/// process that is admitted is cancelled, and ends by it. A failure: an admitted process that hears
-/// of no cancellation: a deadlock in `shutdown`; or one that is not closed.
+/// A thread submits and sends while the scheduler shuts down with unlimited patience. An admitted
+/// process is cancelled, and ends by that. A failure: an admitted process is not cancelled, a
+/// deadlock in `shutdown`; or is not closed.
 #[test]
 fn a_submission_races_with_the_shutdown() {
     explore("whoever is admitted is cancelled", 3_000, || {
@@ -43,16 +43,16 @@ fn a_submission_races_with_the_shutdown() {
     });
 }
 
-/// What a process's command does on a blocking thread, which lets others run meanwhile: how often
-/// it has begun, and how often it has returned.
+/// Counts, for commands on a blocking thread, which let others run meanwhile, how often one has
+/// begun, and how often one has returned.
 #[derive(Clone)]
 struct Counts {
     begun: Arc<AtomicUsize>,
     returned: Arc<AtomicUsize>,
 }
 
-/// A scheduler whose commands run on one blocking thread, with two processes that have yielded one
-/// each and wait until they are cancelled.
+/// Starts a scheduler whose commands run on one blocking thread, with two processes that have
+/// yielded one each and wait until they are cancelled.
 fn with_blocking_commands(closed: &Closed) -> (Scheduler<Numbers>, Counts) {
     let counts = Counts {
         begun: Arc::new(AtomicUsize::new(0)),
@@ -85,9 +85,9 @@ fn with_blocking_commands(closed: &Closed) -> (Scheduler<Numbers>, Counts) {
     (scheduler, counts)
 }
 
-/// Commands run, or wait for their thread, while the scheduler shuts down with all the patience
-/// there is. A failure: the shutdown returns beside a command that runs, or one begins later; or a
-/// deadlock: it does not hear that the last one has returned.
+/// Commands run, or wait for their thread, while the scheduler shuts down with unlimited patience.
+/// A failure: the shutdown returns while a command runs, or one begins later; or a deadlock, as it
+/// is not told that the last one has returned.
 #[test]
 fn a_shutdown_waits_for_commands() {
     explore("what has begun has returned", 2_000, || {
@@ -104,7 +104,7 @@ fn a_shutdown_waits_for_commands() {
 }
 
 /// The same, with no time at all: each limit is over whenever the schedule likes, and the closing
-/// thread goes on alone. A failure: a deadlock, or a process that is not closed in the end.
+/// thread goes on alone. A failure: a deadlock, or a process that is never closed.
 #[test]
 fn a_shutdown_that_is_out_of_time_leaves_nothing_undone() {
     let unclean = std::sync::atomic::AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! The standstill, while somebody outside does not stand still.
+//! Standstills, while something outside still moves.
 
 use shuttle::thread;
 use shuttle_tests::explore;
@@ -6,9 +6,9 @@ use shuttle_tests::explore;
 use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
 use filch_scheduler::{Activity, Event, Pid, Verdict};
 
-/// A process is sent its two messages while somebody waits for the standstill. A failure: a report
-/// that has it runnable, or with a message fewer than its steps; or a deadlock: the standstill was
-/// not noticed.
+/// A process gets its two messages while somebody waits for the standstill. A failure: a report
+/// says that it can run, or gives it fewer messages than steps; or a deadlock, as the standstill
+/// was not noticed.
 #[test]
 fn a_standstill_races_with_messages() {
     explore("a standstill stands still", 2_000, || {
@@ -35,10 +35,10 @@ fn a_standstill_races_with_messages() {
     });
 }
 
-/// Two wait for the same standstill. One of them then has a number passed on from one process to
-/// another, while the other one looks at the two. A failure: a report of one that is about to be
-/// given it; or one in which one of them has been given it and the other has not, so that they were
-/// not looked at in one standstill.
+/// Two threads wait for the same standstill. One of them then has a number passed on from one
+/// process to another, while the other thread looks at the two. A failure: a report with a process
+/// that is about to get the number; or one in which one process has got it and the other has not,
+/// so that they were not looked at in one standstill.
 #[test]
 fn a_standstill_is_one_for_all_of_its_processes() {
     explore("a standstill is one moment", 1_000, || {
@@ -57,7 +57,7 @@ fn a_standstill_is_one_for_all_of_its_processes() {
             scheduler.submit(process, "run", ()).unwrap()
         };
         let last = submit(None);
-        // To be looked at in between: that takes time.
+        // Bystanders to be looked at in between, which takes time.
         let bystanders = [(); 6].map(|()| submit(None));
         let first = submit(Some(last.pid()));
         let (handle, pid) = (scheduler.handle(), first.pid());

@@ -1,4 +1,4 @@
-//! A supervisor's process against its children's ends, requests from outside, and its own end.
+//! A supervisor against its children's ends, requests from outside, and its own end.
 
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
@@ -66,8 +66,8 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// Those that live, in the order of their start. At each start, `is_right` is shown those that
-    /// lived before.
+    /// Returns the living ones, in the order of their start. At each start, `is_right` gets those
+    /// that lived before.
     fn living(
         &self,
         is_right: impl Fn(&'static str, &[&'static str]) -> bool,
@@ -97,7 +97,7 @@ fn child(log: &Log, name: &'static str) -> Child<Numbers> {
     child.shutdown(Shutdown::Unlimited)
 }
 
-/// A supervisor of the name `root` that lets its children fail as often as they like.
+/// Starts a supervisor named `root` that lets its children fail any number of times.
 fn start(
     scheduler: &Scheduler<Numbers>,
     timers: &Timers,
@@ -116,20 +116,20 @@ fn stage() -> (Scheduler<Numbers>, Timers, Log) {
     (prompt_scheduler(2), timers, Log::default())
 }
 
-/// A thread that has the child fail, if it lives.
+/// Starts a thread that makes the child fail, if it lives.
 fn failing(scheduler: &Scheduler<Numbers>, name: &'static str) -> thread::JoinHandle<()> {
     let handle = scheduler.handle();
     thread::spawn(move || {
         if let Some(pid) = handle.whereis(name) {
-            // Refused: it has ended.
+            // If it is refused, the child has ended.
             let _ = handle.send(pid, Note::Number(1));
         }
     })
 }
 
-/// A child fails while its supervisor is asked to end it, by a request or at once. A failure: a
-/// child that lives when the request has been answered, be it that one, or the one that it was
-/// restarted as; or a deadlock, when the end was told to nobody.
+/// A child fails while its supervisor is asked to end it, by a request or at once. A failure: the
+/// child, or its restarted successor, lives when the request has been answered; or a deadlock, as
+/// the end was told to nobody.
 fn an_end_races_with_a_request(shutdown: Shutdown) {
     explore("an end that is answered is one", 1_500, move || {
         let (scheduler, timers, log) = stage();
@@ -160,8 +160,8 @@ fn a_child_ends_while_it_is_terminated() {
     an_end_races_with_a_request(Shutdown::AtOnce);
 }
 
-/// Children are added while the supervisor is asked to end. A failure: one that was refused, and
-/// has lived, or does not come back; one that was taken, and lives on.
+/// Children are added while the supervisor is asked to end. A failure: a refused one has lived, or
+/// does not come back; an accepted one lives on.
 #[test]
 fn a_child_is_added_during_the_end() {
     explore("a child is taken and ended, or comes back", 2_000, || {
@@ -190,9 +190,9 @@ fn a_child_is_added_during_the_end() {
     });
 }
 
-/// Of three children that begin anew together, the first one fails, and so does the last one: while
-/// it is being ended, before, or after it has been started again. A failure: a child that lives
-/// beside the former life of one behind it; one that is not there at the end.
+/// Three children restart together. The first fails, and so does the last: while it is being ended,
+/// before, or after it was started again. A failure: a child lives beside the former life of one
+/// behind it, or is missing at the end.
 #[test]
 fn a_child_fails_while_its_group_begins_anew() {
     explore("the group is ended, then started", 1_500, || {
@@ -216,8 +216,8 @@ fn a_child_fails_while_its_group_begins_anew() {
     });
 }
 
-/// Somebody asks the supervisor's process to end. A failure: an end that is told before all
-/// children have ended, or children that end in another order.
+/// Somebody asks the supervisor's process to end. A failure: its end is told before all children
+/// have ended, or children end in another order.
 #[test]
 fn it_is_asked_to_end_by_somebody() {
     explore("children are ended, the last one first", 2_000, || {
@@ -242,7 +242,7 @@ fn it_is_asked_to_end_by_somebody() {
     });
 }
 
-/// A child fails once too often. Others ask how the supervisor ended: before that, meanwhile or
+/// A child fails once too often. Others ask how the supervisor ended: before, meanwhile or
 /// afterwards. A failure: one of them is told that it was terminated, or nothing.
 #[test]
 fn it_is_asked_how_it_ended() {
@@ -271,9 +271,9 @@ fn it_is_asked_how_it_ended() {
     });
 }
 
-/// Somebody terminates the supervisor's process, while it restarts a child. It can do nothing any
-/// more, so its children end by their links, in no order. A failure: one that lives on, for
-/// instance because it was born when its supervisor had ended.
+/// Somebody terminates the supervisor's process while it restarts a child. It can do nothing any
+/// more, so its children end by their links, in any order. A failure: one lives on, for instance
+/// because it was born when its supervisor had ended.
 #[test]
 fn it_is_terminated_by_somebody() {
     explore("no child outlives it", 2_000, || {
@@ -293,9 +293,9 @@ fn it_is_terminated_by_somebody() {
     });
 }
 
-/// A supervisor is asked for its children, and is ended by somebody. A failure: a deadlock: the
-/// question was on its way into the queue when that was closed and emptied, and lies there for as
-/// long as the handle does, which waits for the answer.
+/// A supervisor is asked for its children, while somebody ends it. A failure is a deadlock: the
+/// question was on its way into the queue when that was closed and emptied, and stays there as long
+/// as the handle, which waits for the answer.
 fn a_question_races_with_the_end(end: fn(&Handle<Numbers>, Pid)) {
     explore("every question is answered", 20_000, move || {
         let (scheduler, timers, _) = stage();

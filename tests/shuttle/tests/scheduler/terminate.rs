@@ -1,4 +1,4 @@
-//! Terminations against whatever else ends a process or wakes it.
+//! Terminations against other ends of a process, and against wake-ups.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle};
 
-/// The output, or `None` if it was terminated.
+/// Joins it; returns the output, or `None` if it was terminated.
 fn ended(process: ProcessHandle<Numbers>) -> Option<usize> {
     match process.join() {
         Ok(output) => Some(output),
@@ -21,8 +21,8 @@ fn ended(process: ProcessHandle<Numbers>) -> Option<usize> {
     }
 }
 
-/// A process goes idle, is sent the message that it ends by, and is terminated, all at once. A
-/// failure: a deadlock in `join`: the signal was in the queue and nobody was told; or a process
+/// A process goes idle, gets the message by which it ends, and is terminated, all at once. A
+/// failure: a deadlock in `join`, as the signal was in the queue and nobody was told; or a process
 /// that is closed twice.
 fn a_termination_races_with_a_message(workers: usize) {
     explore("a termination ends an idle process", 1_500, move || {
@@ -36,7 +36,7 @@ fn a_termination_races_with_a_message(workers: usize) {
         let accepted = scheduler.terminate(pid).is_ok();
         let output = ended(process);
         let sent = sender.join().unwrap();
-        // Terminated, and it was there to be; or done with the message, which had arrived.
+        // Terminated before its end; or done with the message, which had arrived.
         assert!(output.map_or(accepted, |sum| sum == 5 && sent));
         assert_eq!(closed.count(), 1);
         assert!(scheduler.terminate(pid).is_err());
@@ -54,8 +54,8 @@ fn a_termination_races_with_a_message_on_two_workers() {
     a_termination_races_with_a_message(2);
 }
 
-/// A process is blocked by a command; the completion comes while it is terminated, or after. A
-/// failure: a completion that reaches the next process in the slot; or a deadlock in `join`.
+/// A process is blocked by a command; the completion comes while it is terminated, or later. A
+/// failure: the completion reaches the slot's next process; or a deadlock in `join`.
 #[test]
 fn a_termination_races_with_a_completion() {
     explore("a termination against a completion", 1_500, || {
@@ -110,8 +110,8 @@ fn terminations_race_with_the_end() {
     });
 }
 
-/// A termination, the cancellation of a shutdown and, where its patience ends early, the abortion.
-/// A failure: a deadlock in `shutdown`, or a process that is closed twice.
+/// A termination, the cancel of a shutdown and, if its patience ends early, the abortion. A
+/// failure: a deadlock in `shutdown`, or a process that is closed twice.
 #[test]
 fn a_termination_races_with_the_shutdown() {
     for patience in [Duration::ZERO, FOR_EVER] {
@@ -137,9 +137,9 @@ fn a_termination_races_with_the_shutdown() {
     }
 }
 
-/// The PID is told by `init`'s context, before the process is Ready: the termination comes before,
-/// during or after its submission. A failure: a deadlock in `join`: the signal was refused by the
-/// state and forgotten.
+/// `init` tells its PID before the process is Ready: the termination comes before, during or after
+/// the submission. A failure: a deadlock in `join`, as the state refused the signal and it was
+/// forgotten.
 #[test]
 fn a_termination_races_with_the_submission() {
     use crate::Scripted;

@@ -12,7 +12,7 @@ impl Count {
         Self(AtomicI64::new(0))
     }
 
-    /// Returns what it was before.
+    /// Adds to it; returns the value before.
     pub(crate) fn add(&self, by: i64) -> i64 {
         // ORDERING: Relaxed, here and below, on purpose: the accounts order nothing, or they would
         // hide what is not ordered in the code under test.
@@ -29,7 +29,7 @@ impl Count {
 pub(crate) struct Flag(AtomicBool);
 
 impl Flag {
-    /// Whether it was up before.
+    /// Raises it; returns true if it was up before.
     pub(crate) fn raise(&self) -> bool {
         self.0.swap(true, Ordering::Relaxed)
     }
@@ -43,7 +43,7 @@ impl Flag {
     }
 }
 
-/// Locks. Panics are daily bread here, and none of them leaves the accounts half-written.
+/// Locks. Panics are common here, and none of them leaves the accounts half-written.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,10 @@
-//! What was found wrong, and in which stage of which phase.
+//! The findings, with the stage and the phase of each.
 
 use std::sync::Mutex;
 
 use crate::account::count::{Count, lock};
 
-/// Where the program is.
+/// The current place in the plan.
 static PLACE: Mutex<Place> = Mutex::new(Place {
     seed: 0,
     phase: 0,
@@ -13,13 +13,13 @@ static PLACE: Mutex<Place> = Mutex::new(Place {
 
 static FOUND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Raised by everything that gets further; what the watchdog looks at.
+/// Raised by all progress; the watchdog looks at it.
 static PROGRESS: Count = Count::new();
 
-/// More than that of one phase tell nothing new.
+/// The most findings of one phase that are printed: more tell nothing new.
 const MOST_PRINTED: usize = 20;
 
-/// A seed, and how far its plan has been carried out.
+/// A seed, and the place that its plan has reached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) seed: u64,
@@ -56,12 +56,12 @@ pub(crate) fn progress() {
     PROGRESS.add(1);
 }
 
-/// How often something got further.
+/// Returns the count of all progress.
 pub(crate) fn progress_so_far() -> i64 {
     PROGRESS.get()
 }
 
-/// Something does not hold: prints it with what repeats it, and keeps it.
+/// Notes something that does not hold, and prints it with the options that repeat it.
 pub(crate) fn complain(message: impl Into<String>) {
     let (place, message) = (place(), message.into());
     let mut found = lock(&FOUND);
@@ -72,7 +72,7 @@ pub(crate) fn complain(message: impl Into<String>) {
     found.push(format!("{place}: {message}"));
 }
 
-/// All that was found so far.
+/// Returns all findings so far.
 pub(crate) fn found() -> Vec<String> {
     lock(&FOUND).clone()
 }

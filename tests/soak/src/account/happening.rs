@@ -1,4 +1,4 @@
-//! What happened, and how often: the totals of the report.
+//! Events and their counts: the totals of the report.
 
 use crate::account::count::Count;
 
@@ -89,7 +89,7 @@ pub(crate) fn note_many(happening: Happening, times: i64) {
     COUNTS[happening as usize].add(times);
 }
 
-/// Each kind, and how often it happened.
+/// Returns each kind and its count.
 pub(crate) fn totals() -> impl Iterator<Item = (&'static str, i64)> {
     TEXTS.iter().copied().zip(COUNTS.iter().map(Count::get))
 }

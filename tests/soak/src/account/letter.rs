@@ -1,4 +1,4 @@
-//! A message, and what becomes of it: read, handed back, or dropped with a process that has ended.
+//! A message, and its fate: read, handed back, or dropped with a process that has ended.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::account::happening::{Happening, note};
 use crate::account::life::Life;
 use crate::account::token::{Kind, Token};
 
-/// What a letter asks of its reader.
+/// A letter's request to its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     /// Nothing.
@@ -29,7 +29,7 @@ enum Fate {
     HandedBack,
 }
 
-/// A message. One word, so that its events are of the usual size.
+/// A message. It is one word, so that its events have the usual size.
 #[derive(Debug)]
 pub(crate) struct Letter(Box<Inner>);
 
@@ -40,9 +40,9 @@ struct Inner {
     number: u64,
     word: Word,
     fate: Fate,
-    /// From a timer, which may drop it instead of sending it.
+    /// True if it is from a timer, which may drop it instead of sending it.
     is_timed: bool,
-    // Last: dropped when the accounts are in order.
+    // Last, so that it is dropped when the accounts are in order.
     token: Token,
 }
 
@@ -75,7 +75,7 @@ impl Pen {
 }
 
 impl Letter {
-    /// A timer sends it.
+    /// Marks it as sent by a timer.
     pub(crate) fn timed(mut self) -> Self {
         self.0.is_timed = true;
         note(Happening::TimedMessages);
@@ -86,7 +86,7 @@ impl Letter {
         self.0.token.is_bomb()
     }
 
-    /// The process `by` has it. What it says.
+    /// Checks that the process `by` is its receiver, and returns its request.
     pub(crate) fn read(&mut self, by: &Life) -> Word {
         let letter = &mut *self.0;
         if letter.to.number != by.number {
@@ -98,7 +98,7 @@ impl Letter {
         letter.word
     }
 
-    /// Its receiver refused it.
+    /// Takes note of its receiver's refusal.
     pub(crate) fn handed_back(&mut self, reason: Undelivered) {
         let letter = &mut *self.0;
         let to = &letter.to;

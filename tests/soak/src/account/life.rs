@@ -1,4 +1,4 @@
-//! One submission: what it may end with, what it did, and how it ended.
+//! One submission: its possible ends, its deeds, and its real end.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::account::happening::{Happening, note};
 use crate::cast::vocabulary::{Parcel, Soak};
 use crate::plan::role::Role;
 
-/// What a process has decided to end with.
+/// The end that a process has decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intent {
     GoesOn,
@@ -25,7 +25,7 @@ pub(crate) enum Intent {
     UpgradesBadly,
 }
 
-/// What a command is answered with.
+/// The expected answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
     Reply,
@@ -33,7 +33,7 @@ pub(crate) enum Expected {
     Panic,
     Abandoned,
     NoHandler,
-    /// What the holder of the completion decides.
+    /// Any: the holder of the completion decides.
     Anything,
 }
 
@@ -43,28 +43,28 @@ pub(crate) struct Life {
     pub(crate) number: u32,
     pub(crate) role: Role,
     pid: OnceLock<Pid>,
-    /// The submission was accepted.
+    /// Up if the submission was accepted.
     pub(crate) started: Flag,
-    /// Its last word is spoken: messages may be dropped from here on.
+    /// Up once its end is decided: messages may be dropped from here on.
     pub(crate) ending: Flag,
-    /// The step that runs leaves events behind.
+    /// Up while the current step leaves events behind.
     pub(crate) leaving: Flag,
-    /// Somebody was told that it is gone.
+    /// Up if somebody was told that it is gone.
     said_gone: Flag,
-    /// A step of it has left events behind, so that it may not know what it was told.
+    /// Up if a step has left events behind, which it then may not know of.
     pub(crate) has_left: Flag,
     running: Flag,
-    /// Somebody has asked for its termination.
+    /// Up if somebody has asked for its termination.
     pub(crate) terminated: Flag,
-    /// Somebody has linked it.
+    /// Up if somebody has linked it.
     pub(crate) linked: Flag,
-    /// Somebody has given it a new version, or it has itself.
+    /// Up if somebody has given it a new version, or it has itself.
     pub(crate) upgraded: Flag,
-    /// One of its versions panics when it is closed or dropped.
+    /// Up if one of its versions panics when it is closed or dropped.
     pub(crate) closing_panics: Flag,
-    /// Somebody has given it a new version that does not start.
+    /// Up if somebody has given it a new version that does not start.
     pub(crate) upgraded_badly: Flag,
-    /// Letters to it that are underway.
+    /// Letters that are on their way to it.
     pub(crate) underway: Count,
     /// Calls of the end hook.
     pub(crate) completed: Count,
@@ -76,14 +76,14 @@ pub(crate) struct Life {
 #[derive(Debug)]
 struct Inner {
     intent: Intent,
-    /// The step that runs may panic by what it leaves behind.
+    /// True if the current step may panic by what it leaves behind.
     may_panic: bool,
     reason: Option<ExitReason>,
-    /// The last number that each sender's letters had.
+    /// The last number of each sender's letters.
     heard: HashMap<u32, u64>,
     asked: HashMap<u64, Expected>,
     next_tag: u64,
-    /// Where a bound process runs.
+    /// The thread of a bound process.
     home: Option<ThreadId>,
 }
 
@@ -120,7 +120,7 @@ impl Life {
         }
     }
 
-    /// Its PID, from its `init` on.
+    /// Returns its PID, from its `init` on.
     pub(crate) fn pid(&self) -> Option<Pid> {
         self.pid.get().copied()
     }
@@ -131,17 +131,17 @@ impl Life {
         }
     }
 
-    /// Whether it was accepted and has not ended.
+    /// Returns true if it was accepted and has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         self.started.is_up() && self.completed.get() == 0
     }
 
-    /// Somebody was told that it is gone: it must end by itself, if it has not.
+    /// Notes that somebody was told that it is gone: it must end by itself, if it has not.
     pub(crate) fn is_said_to_be_gone(&self) {
         self.said_gone.raise();
     }
 
-    /// A step begins.
+    /// Begins a step.
     pub(crate) fn enter(&self, is_bound: bool) {
         note(Happening::Stepped);
         if self.running.raise() {
@@ -165,14 +165,14 @@ impl Life {
         }
     }
 
-    /// The step that runs leaves events behind, which may be bombs.
+    /// Notes that the current step leaves events behind, which may be bombs.
     pub(crate) fn leaves_events(&self) {
         self.leaving.raise();
         self.has_left.raise();
         lock(&self.inner).may_panic = true;
     }
 
-    /// A step ends.
+    /// Ends a step.
     pub(crate) fn leave(&self) {
         self.running.lower();
     }
@@ -182,7 +182,7 @@ impl Life {
         lock(&self.inner).intent = intent;
     }
 
-    /// A letter of that sender has come.
+    /// Notes a letter of that sender.
     pub(crate) fn heard(&self, sender: u32, number: u64) {
         let last = lock(&self.inner).heard.insert(sender, number).unwrap_or(0);
         if number <= last {
@@ -192,7 +192,7 @@ impl Life {
         }
     }
 
-    /// A command is yielded. Its tag.
+    /// Notes a command that it yields; returns its tag.
     pub(crate) fn asks(&self, expected: Expected) -> u64 {
         let mut inner = lock(&self.inner);
         inner.next_tag += 1;
@@ -201,12 +201,12 @@ impl Life {
         tag
     }
 
-    /// How many commands are not answered.
+    /// Returns the number of open commands.
     pub(crate) fn outstanding(&self) -> usize {
         lock(&self.inner).asked.len()
     }
 
-    /// A completion has come.
+    /// Checks a completion that has come.
     pub(crate) fn answered(&self, tag: u64, result: &Result<Parcel, CommandError<Soak>>) {
         let Some(expected) = lock(&self.inner).asked.remove(&tag) else {
             return complain(format!(
@@ -234,7 +234,7 @@ impl Life {
         }
     }
 
-    /// The end hook was called.
+    /// Notes a call of the end hook.
     pub(crate) fn completes(&self, reason: &ExitReason) {
         if self.completed.add(1) != 0 {
             complain(format!("the end hook was told of {self} twice"));
@@ -245,12 +245,12 @@ impl Life {
         lock(&self.inner).reason = Some(reason.clone());
     }
 
-    /// Why it ended, once it has.
+    /// Returns the reason of its end, once it has one.
     pub(crate) fn reason(&self) -> Option<ExitReason> {
         lock(&self.inner).reason.clone()
     }
 
-    /// Its exit was told.
+    /// Checks its exit, as somebody was told of it.
     pub(crate) fn exits(&self, exit: &Result<Parcel, ProcessError<Soak>>, shutting: bool) {
         self.exits.add(1);
         let (intent, may_panic) = {
@@ -259,7 +259,7 @@ impl Life {
         };
         let is_open = intent == Intent::GoesOn;
         let closing_panics = self.closing_panics.is_up();
-        // Of several versions, only the last one's closing counts.
+        // If there are several versions, only the closing of the last one counts.
         let closes_well = !closing_panics || self.upgraded.is_up();
         let (is_right, happening) = match exit {
             Ok(output) => {
@@ -270,7 +270,7 @@ impl Life {
             Err(ProcessError::Failed(_)) => (intent == Intent::Fails, Happening::EndedFailed),
             Err(ProcessError::Panicked(_)) => {
                 let by_step = intent == Intent::Panics || may_panic;
-                // Of an old version too: an upgrade closes it.
+                // An old version counts too: an upgrade closes it.
                 let by_closing =
                     closing_panics && (intent == Intent::Done || self.upgraded.is_up());
                 (by_step || by_closing, Happening::EndedPanicked)
@@ -304,12 +304,12 @@ impl Life {
         }
     }
 
-    /// Whether an exit is still to be told.
+    /// Returns true if somebody has yet to be told of its exit.
     pub(crate) fn owes_exit(&self) -> bool {
         self.exits.get() < self.exits_due.get()
     }
 
-    /// What is missing when all is over.
+    /// Checks, when all is over, that nothing is missing.
     pub(crate) fn check_over(&self) {
         let (completed, started) = (self.completed.get(), self.started.is_up());
         if completed != i64::from(started) {
@@ -323,7 +323,7 @@ impl Life {
         }
     }
 
-    /// Why this one has not come to rest, if it has not.
+    /// Returns the reason that it has not come to rest, if there is one.
     pub(crate) fn unrest(&self) -> Option<String> {
         let underway = self.underway.get();
         if underway != 0 {

@@ -1,4 +1,4 @@
-//! The accounts: what was made and is gone again, what happened how often, what was found wrong.
+//! The accounts: values that were made and dropped, events and their counts, and findings.
 
 pub(crate) mod count;
 pub(crate) mod findings;

@@ -1,4 +1,4 @@
-//! Tokens: each value that is handed to the code under test holds one, so that none gets lost.
+//! Tokens: every value given to the code under test holds one, so that a lost one is noticed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::panicking;
@@ -6,7 +6,7 @@ use std::thread::panicking;
 use crate::account::count::Count;
 use crate::account::happening::{Happening, note};
 
-/// What holds the token.
+/// The kind of value that holds a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Message,
@@ -34,10 +34,10 @@ const KINDS: [Kind; 10] = [
     Kind::Task,
 ];
 
-/// How many of each kind there are just now.
+/// The number of living tokens of each kind.
 static ALIVE: [Count; KINDS.len()] = [const { Count::new() }; KINDS.len()];
 
-/// Counted from its making to its destructor, which panics if it is a bomb.
+/// A token, counted from its making to its destructor, which panics if it is a bomb.
 #[derive(Debug)]
 pub(crate) struct Token {
     kind: Kind,
@@ -70,14 +70,14 @@ impl Drop for Token {
     }
 }
 
-/// The kinds of which there are any, and how many.
+/// Returns the kinds that have living tokens, with their numbers.
 pub(crate) fn alive() -> Vec<(Kind, i64)> {
     let counts = KINDS.iter().map(|&kind| (kind, ALIVE[kind as usize].get()));
     counts.filter(|(_, count)| *count != 0).collect()
 }
 
-/// Drops what may be a bomb.
+/// Drops a value that may be a bomb.
 pub(crate) fn dispose<T>(value: T) {
-    // The panic was counted where it began.
+    // The panic was counted when it began.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }

@@ -1,4 +1,4 @@
-//! Monitors and links: each is told of once, of the right end, and none is forgotten.
+//! Monitors and links: each tells once, of the right end, and none is forgotten.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,15 +20,15 @@ pub(crate) struct Watches {
 
 type Book<W> = Mutex<HashMap<W, Entry>>;
 
-/// Made by the caller of `monitor` or `link`, or by the process that is told, whoever is first.
+/// A watch, made by the caller of `monitor` or `link` or by the process that is told, if earlier.
 #[derive(Debug, Default)]
 struct Entry {
-    /// The process that is told, and the one that it is told of; of a link, either.
+    /// The watcher and the watched process; for a link, in either order.
     between: Option<(Arc<Life>, Arc<Life>)>,
     told: Option<ExitReason>,
-    /// Somebody ends it, perhaps too late: what is underway by then may not be told.
+    /// True if somebody ends it, perhaps too late: an end that is under way may then not be told.
     is_dropped: bool,
-    /// It was ended in time.
+    /// True if it was ended in time.
     is_ended: bool,
 }
 
@@ -65,7 +65,7 @@ impl Watches {
         }
     }
 
-    /// The process `by` was told.
+    /// Checks a `Down` that the process `by` got.
     pub(crate) fn told_down(&self, down: Down, by: &Life) {
         note(Happening::ToldDown);
         if by.pid() != Some(down.monitor.watcher()) || down.pid != down.monitor.watched() {
@@ -74,7 +74,7 @@ impl Watches {
         tell(&self.monitors, down.monitor, down.reason, by);
     }
 
-    /// The process `by`, which traps exits, was told.
+    /// Checks an `Exited` that the process `by`, which traps exits, got.
     pub(crate) fn told_exited(&self, exited: Exited, by: &Life) {
         note(Happening::ToldExited);
         if !by.role.traps_exits {
@@ -86,7 +86,7 @@ impl Watches {
         tell(&self.links, exited.link, exited.reason, by);
     }
 
-    /// What has not been told, though it is due.
+    /// Returns an end that is due, but has not been told.
     pub(crate) fn unrest(&self) -> Option<String> {
         let untold = |watcher: &Life, watched: &Life, entry: &Entry| {
             let is_due = watcher.is_alive() && !watcher.has_left.is_up() && is_over(watched);
@@ -122,7 +122,7 @@ impl Watches {
         None
     }
 
-    /// Checks what each was told of against the end that the hook was told of.
+    /// Compares the ends that were told with those that the hook was told of.
     pub(crate) fn check_reasons(&self) {
         for entry in lock(&self.monitors).values() {
             if let (Some((_, watched)), Some(told)) = (&entry.between, &entry.told) {
@@ -154,7 +154,7 @@ fn add<W: Eq + Hash>(book: &Book<W>, watch: W, one: &Arc<Life>, other: &Arc<Life
     lock(book).entry(watch).or_default().between = Some(between);
 }
 
-/// One of them, which the caller ends.
+/// Picks one of them, which the caller ends.
 fn pick<W: Clone>(book: &Book<W>, index: u64) -> Option<W> {
     let mut book = lock(book);
     let place = index.checked_rem(book.len() as u64)?;

@@ -1,4 +1,4 @@
-//! The process of a soak: it reads what it gets, does things by itself, and ends as it likes.
+//! The process of a soak: it reads its events, does things of its own, and ends as it likes.
 
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ pub(crate) struct Actor {
     is_first: bool,
     begun: Flag,
     closed: Flag,
-    // Last: it may panic when it is dropped.
+    // Last, as it may panic when it is dropped.
     _token: Token,
 }
 
-/// What a step ends with.
+/// The end of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Rest,
@@ -64,7 +64,7 @@ impl Actor {
         }
     }
 
-    /// A new version of a process that lives.
+    /// Makes a new version of a living process.
     pub(crate) fn version(world: &Arc<World>, life: &Arc<Life>, role: Role) -> Self {
         life.upgraded.raise();
         let mut actor = Self::new(world, life, role, false);
@@ -94,7 +94,7 @@ impl Actor {
                 Event::Message(mut letter) => {
                     let word = letter.read(&life);
                     if letter.is_bomb() && self.random.percent(20) {
-                        // It goes off in the middle of this step.
+                        // It goes off inside this step.
                         life.intends(Intent::Panics);
                         drop(letter);
                     } else {
@@ -135,7 +135,7 @@ impl Actor {
         next
     }
 
-    /// Does something by itself, as long as it has the energy.
+    /// Does something of its own, as long as it has the energy.
     fn act(&mut self, context: &Context<'_, Soak>, out: &mut StepOutput<Soak>) -> Next {
         let errors = self.role.faults != Faults::None;
         let hostile = self.role.faults == Faults::Hostile;
@@ -154,8 +154,7 @@ impl Actor {
             16 if errors => {
                 self.life.terminated.raise();
                 note(Happening::Terminations);
-                // Refused only if it has been ended by somebody else meanwhile, which waits for
-                // this step.
+                // Refused only if somebody else has ended it meanwhile, which waits for this step.
                 if context.terminate(context.pid()).is_err() {
                     complain(format!("{} could not terminate itself", self.life));
                 }
@@ -176,7 +175,7 @@ impl Actor {
         doer.perform(deed);
     }
 
-    /// Yields some commands, and mostly waits for them.
+    /// Yields some commands, and usually waits for them.
     fn ask(&mut self, out: &mut StepOutput<Soak>) {
         for _ in 0..self.random.within(1, 3) {
             let (way, expected) = self.draw_way();
@@ -343,7 +342,7 @@ impl Drop for Actor {
     }
 }
 
-/// A step that runs; over when this is dropped, by a panic too.
+/// A running step; it ends when this is dropped, even by a panic.
 struct Stepping<'a>(&'a Life);
 
 impl Drop for Stepping<'_> {
@@ -352,7 +351,7 @@ impl Drop for Stepping<'_> {
     }
 }
 
-/// An actor in one word.
+/// An actor in one word, behind a pointer.
 pub(crate) struct Small(Box<Actor>);
 
 impl Small {

@@ -1,4 +1,4 @@
-//! How the deeds of a script are done, by a thread outside or in a step.
+//! Does the deeds of a script, on a thread outside or in a step.
 
 use std::sync::Arc;
 use std::thread;
@@ -27,7 +27,7 @@ use crate::random::Random;
 pub(crate) struct Doer<'a> {
     pub(crate) world: &'a Arc<World>,
     pub(crate) handle: &'a Handle<Soak>,
-    /// In a step, or an `init`, which may run on a worker.
+    /// True in a step, or in an `init`, which may run on a worker.
     pub(crate) is_inside: bool,
     pub(crate) pen: &'a mut Pen,
 }
@@ -114,7 +114,7 @@ impl Doer<'_> {
         }
     }
 
-    /// With two that are not the same.
+    /// Does something with two processes that are not the same.
     fn with_two(
         &mut self,
         one: Peer,
@@ -195,7 +195,7 @@ impl Doer<'_> {
         let Some(pid) = life.pid() else {
             return;
         };
-        // A thread may wait for one that is brief.
+        // A thread may wait for a process that is brief.
         let role = Role {
             is_brief: life.role.is_brief,
             ..role
@@ -235,7 +235,7 @@ impl Doer<'_> {
         dispose(exit);
     }
 
-    /// Waits for a process, which a worker must not.
+    /// Waits for a process, as a worker must not.
     fn execute(&self, seed: u64) {
         let role = Role {
             is_brief: true,
@@ -263,7 +263,7 @@ impl Doer<'_> {
         note(Happening::Executed);
         life.exits_due.add(1);
         life.exits(&exit, self.world.shutting.is_up());
-        // It has been upgraded, perhaps, to one with a bomb.
+        // It may have been upgraded to a version with a bomb.
         dispose(exit);
     }
 
@@ -301,7 +301,7 @@ impl Doer<'_> {
     }
 }
 
-/// The name of that number, in this phase.
+/// Returns the name of that number in this phase.
 pub(crate) fn name_of(world: &World, name: u16) -> String {
     format!("{}-{name}", world.prefix)
 }

@@ -26,14 +26,14 @@ pub(crate) struct Fate {
     told: Count,
 }
 
-/// A future that was spawned and is to be joined.
+/// A spawned future, which is to be joined.
 pub(crate) struct Spawned {
     pub(crate) fate: Arc<Fate>,
     pub(crate) handle: JoinHandle<Soak, Parcel>,
 }
 
 impl Fate {
-    /// Its exit was told.
+    /// Checks its exit.
     pub(crate) fn ended(&self, exit: &Result<Parcel, ProcessError<Soak>>, shutting: bool) {
         if self.told.add(1) != 0 {
             complain("a future ended twice");
@@ -108,7 +108,7 @@ async fn body(world: Arc<World>, role: FutureRole, awaited: Option<Spawned>) -> 
             0 => Yielding(false).await,
             1 => {
                 let delay = Duration::from_micros(random.below(800));
-                // Closed timers, amid a shutdown, end the wait as well.
+                // Closed timers, during a shutdown, end the wait as well.
                 let _ = world.timers.sleep(delay).await;
             }
             _ => world.tide.turn(random.percent(50)).await,
@@ -127,8 +127,8 @@ async fn body(world: Arc<World>, role: FutureRole, awaited: Option<Spawned>) -> 
 struct Counted {
     roster: Arc<Roster>,
     body: Pin<Box<dyn Future<Output = Parcel> + Send>>,
-    // Here and not in the body: where a destructor panics at a function's end, rustc forgets what
-    // the function returns (rust-lang/rust 47949).
+    // Here and not in the body: if a destructor panics at a function's end, rustc forgets what the
+    // function returns (rust-lang/rust 47949).
     _token: Token,
 }
 
@@ -141,7 +141,7 @@ impl Future for Counted {
     }
 }
 
-/// Pending once, and woken at once.
+/// A future that is pending once, and wakes itself at once.
 struct Yielding(bool);
 
 impl Future for Yielding {
@@ -156,20 +156,20 @@ impl Future for Yielding {
     }
 }
 
-/// What futures wait for until somebody, anywhere, wakes all of them.
+/// A place where futures wait until somebody, anywhere, wakes all of them.
 #[derive(Default)]
 pub(crate) struct Tide(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
-    /// How often it has turned.
+    /// The number of its turns.
     turns: u64,
     is_open: bool,
     wakers: Vec<Waker>,
 }
 
 impl Tide {
-    /// The next turn. `twice`: leave two wakers at each poll.
+    /// Waits for the next turn. `twice`: leaves two wakers at each poll.
     fn turn(&self, twice: bool) -> impl Future<Output = ()> + Send {
         let began = lock(&self.0).turns;
         std::future::poll_fn(move |context| {
@@ -202,7 +202,7 @@ impl Tide {
         }
     }
 
-    /// Nobody waits from now on.
+    /// Lets nobody wait from now on.
     pub(crate) fn open(&self) {
         lock(&self.0).is_open = true;
         self.wake();

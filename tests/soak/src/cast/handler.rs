@@ -1,4 +1,4 @@
-//! The command handler: it answers, fails, panics, forgets, and has others do it.
+//! The command handler: it answers, fails, panics, forgets, and delegates.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::cast::submit::refused;
 use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
 use crate::plan::role::Role;
 
-/// Does the commands.
+/// Carries out the commands.
 pub(crate) struct Handler(BlockingThreads);
 
 impl Handler {
@@ -68,7 +68,7 @@ impl CommandHandler<Soak> for Handler {
     }
 }
 
-/// Has a process do the command.
+/// Has a process carry out the command.
 fn have_done(
     errand: &Errand,
     completion: Completion<Soak>,
@@ -109,6 +109,6 @@ fn have_done(
         }
     };
     let input = Token::new(Kind::Input);
-    // What it is called is in its accounts.
+    // Its accounts have its PID.
     let _pid = filch_actors::execute_for(completion, actor, role.method(), input, told);
 }

@@ -15,7 +15,7 @@ pub(crate) struct Hooks(pub(crate) Arc<Roster>);
 
 impl LifeCycle<Soak> for Hooks {
     fn on_start(&self, context: &Context<'_, Soak>) -> Result<(), Fault> {
-        // A process has entered its name in `init`; a future has none.
+        // A process has registered its PID in `init`; a future has not.
         let Some(life) = self.0.find(context.pid()) else {
             return Ok(());
         };

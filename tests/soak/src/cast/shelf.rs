@@ -1,4 +1,4 @@
-//! Completions that nobody hurries with.
+//! Completions that are answered some time later.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use crate::account::token::{Kind, dispose};
 use crate::cast::vocabulary::{Fault, Parcel, Soak};
 use crate::random::Random;
 
-/// A completion, and the tag that it will be answered with.
+/// A completion, and its tag if it has a deadline.
 pub(crate) enum Held {
     Free(Completion<Soak>),
     Bounded(Bounded<Soak>, u64),
@@ -21,7 +21,7 @@ pub(crate) enum Held {
 pub(crate) struct Shelf(Mutex<Vec<(Held, bool)>>);
 
 impl Shelf {
-    /// `is_bomb`: its reply, if it gets one.
+    /// Puts a completion on the shelf. `is_bomb`: its reply, if it gets one, is a bomb.
     pub(crate) fn put(&self, held: Held, is_bomb: bool) {
         lock(&self.0).push((held, is_bomb));
     }
@@ -30,7 +30,7 @@ impl Shelf {
         lock(&self.0).is_empty()
     }
 
-    /// Answers one of them, in one way or another.
+    /// Answers one of them, in some way.
     pub(crate) fn answer_one(&self, random: &mut Random) {
         let taken = {
             let mut held = lock(&self.0);

@@ -1,4 +1,4 @@
-//! A submission: in one way or another, with what its answer must be.
+//! Submits a process in some way, and checks the answer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::cast::world::World;
 use crate::machine::heap::while_short;
 use crate::plan::role::{Begin, Hook, Keep, Role, Size};
 
-/// Submits a process of that role, and sees to its handle.
+/// Submits a process of that role, and takes care of its handle.
 pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> Arc<Life> {
     let life = world.birth(role);
     let bound = world.bound().filter(|_| role.is_bound);
@@ -85,15 +85,15 @@ fn accepted(
                     submit(&world, &handle, Role::plain(life.role.seed));
                 }
             };
-            // It is called here if the process has ended by now, and its panic is ours then.
+            // If the process has ended by now, it is called here, and its panic is ours.
             let _ = catch_unwind(AssertUnwindSafe(|| process.on_exit(told)));
         }
     }
 }
 
-/// Checks why a process was not accepted.
+/// Checks the reason for which a process was not accepted.
 pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
-    // It has begun to end before a worker could.
+    // A refused process has ended before a worker could see it.
     let role = &life.role;
     let (is_right, happening) = match &error {
         SubmitError::NotAdmitted(NotAdmitted::ShutDown, _) => {

@@ -1,4 +1,4 @@
-//! What the processes of a soak talk about: everything holds a token.
+//! The protocol of a soak's processes: every value holds a token.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::account::token::{Kind, Token};
 use crate::cast::world::World;
 use crate::plan::role::Role;
 
-/// The vocabulary.
+/// The protocol.
 #[derive(Debug)]
 pub(crate) enum Soak {}
 
@@ -24,7 +24,7 @@ impl Protocol for Soak {
     type Error = Fault;
 }
 
-/// A reply or an output, and what it belongs to.
+/// A reply or an output, with the number of its command or process.
 #[derive(Debug)]
 pub(crate) struct Parcel {
     pub(crate) number: u64,
@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How a command is done.
+/// The way in which a command is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Answer,
@@ -74,17 +74,17 @@ pub(crate) enum Way {
     Panic,
     AnswerThenPanic,
     Abandon,
-    /// Laid on the shelf, from where other threads take it.
+    /// It is put on the shelf, from where other threads take it.
     Shelve,
-    /// On one of the blocking threads.
+    /// It is done on one of the blocking threads.
     Thread,
     ThreadFails,
     ThreadPanics,
-    /// By a timer, that many microseconds later.
+    /// A timer answers, that many microseconds later.
     Later(u64),
-    /// On the shelf, with a deadline.
+    /// It is put on the shelf, with a deadline.
     Deadline(u64),
-    /// By a process.
+    /// A process does it.
     Child(Role),
 }
 

@@ -1,4 +1,4 @@
-//! What everybody in one phase shares.
+//! The state that everybody in one phase shares.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,17 +17,17 @@ use crate::cast::vocabulary::Soak;
 use crate::plan::deed::{Mix, Peer};
 use crate::plan::role::Role;
 
-/// What one scheduler has told its hooks, and its processes: it outlives the phases.
+/// The counts of one scheduler's hooks and processes: they outlive the phases.
 #[derive(Default)]
 pub(crate) struct Roster {
     by_pid: Mutex<HashMap<Pid, Arc<Life>>>,
     /// Steps of processes, and polls of futures.
     pub(crate) steps: Count,
-    /// Events that steps were given.
+    /// Events given to steps.
     pub(crate) events: Count,
-    /// Commands that the handler was given.
+    /// Commands given to the handler.
     pub(crate) commands: Count,
-    /// Ends, and those of them that were not normal.
+    /// The number of ends, and of those that were not normal.
     pub(crate) ended: Count,
     pub(crate) failed: Count,
 }
@@ -50,22 +50,22 @@ impl Roster {
     }
 }
 
-/// What everybody in one phase shares.
+/// The state that everybody in one phase shares.
 pub(crate) struct World {
     pub(crate) mix: Mix,
-    /// Of processes.
+    /// The limit of processes.
     pub(crate) limit: Option<usize>,
     pub(crate) has_handler: bool,
-    /// Goes before the names of this phase: names are not used again.
+    /// The prefix of this phase's names, which are not used again.
     pub(crate) prefix: String,
     pub(crate) roster: Arc<Roster>,
     pub(crate) watches: Watches,
     pub(crate) timers: Timers,
     pub(crate) shelf: Shelf,
     pub(crate) tide: Tide,
-    /// The burst is over: nobody does anything by himself any more.
+    /// Up when the burst is over: nobody starts anything any more.
     pub(crate) resting: Flag,
-    /// The scheduler is being shut down.
+    /// Up when the scheduler is being shut down.
     pub(crate) shutting: Flag,
     pub(crate) unbound: Flag,
     pub(crate) futures: Mutex<Vec<Spawned>>,
@@ -74,11 +74,11 @@ pub(crate) struct World {
     bound: Mutex<Option<Arc<BoundThread<Soak>>>>,
     intervals: Mutex<Vec<TimerKey>>,
     senders: Count,
-    /// Of the names that are used once.
+    /// The number of names that are used once.
     pub(crate) names_given: Count,
 }
 
-/// Most deeds are about one of the last so many processes: older ones have ended.
+/// The number of recent processes that most deeds are about: older ones have ended.
 const RECENT: u64 = 40;
 
 impl World {
@@ -118,7 +118,7 @@ impl World {
         Pen::new(self.senders.add(1) as u32)
     }
 
-    /// The accounts for one more submission.
+    /// Opens the accounts of one more submission.
     pub(crate) fn birth(&self, role: Role) -> Arc<Life> {
         let mut lives = lock(&self.lives);
         let life = Arc::new(Life::new(lives.len() as u32, role));
@@ -146,7 +146,7 @@ impl World {
         lock(&self.handles).push((Arc::clone(life), handle));
     }
 
-    /// Takes one of the kept handles out.
+    /// Takes out one of the kept handles.
     pub(crate) fn take_handle(&self, index: u64) -> Option<(Arc<Life>, ProcessHandle<Soak>)> {
         let mut handles = lock(&self.handles);
         let place = index.checked_rem(handles.len() as u64)?;
@@ -157,7 +157,7 @@ impl World {
         lock(&self.bound).clone()
     }
 
-    /// Keeps the thread, or the one that was there, and returns the other.
+    /// Keeps the thread, if there is none yet; otherwise returns it.
     pub(crate) fn bind(&self, thread: BoundThread<Soak>) -> Option<BoundThread<Soak>> {
         let mut bound = lock(&self.bound);
         if bound.is_some() {
@@ -188,7 +188,7 @@ impl World {
         }
     }
 
-    /// Has everything come that others hold back.
+    /// Releases everything that others hold back.
     pub(crate) fn release(&self) {
         self.resting.raise();
         self.stop_intervals();
@@ -196,7 +196,7 @@ impl World {
         self.tide.open();
     }
 
-    /// What is not at rest, if anything: it has no event underway that will come by itself.
+    /// Returns what is not at rest, if anything: it waits for an event that has yet to come.
     pub(crate) fn unrest(&self, handle: &Handle<Soak>) -> Option<String> {
         for life in self.lives() {
             if let Some(unrest) = life.unrest() {

@@ -1,18 +1,18 @@
-//! The system's allocator, with a counter of the memory in use; and short of memory, for a thread
-//! that asks for that.
+//! The system's allocator, with a counter of the memory in use. It can run short of memory for a
+//! thread that asks for that.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What a thread that is short of memory is refused: pages of a table and rings of deques. Not the
-/// blocks of a global queue, which are asked for in advance and not set aside: another thread may
-/// take the last one, and then there is nobody left to refuse the process to.
+/// The sizes that a thread short of memory is refused: pages of a table and rings of deques. Not
+/// the blocks of a global queue, which are reserved in advance, but not for one process: another
+/// thread may take the last one, and then it is too late to refuse the process.
 const REFUSED: usize = 4 << 10;
 
-/// The bytes of a block of a global queue, with its link in the slab. Pages of them have a head of
-/// [`PAGE_HEAD`] bytes, and are told from others by their size.
+/// The bytes of a block of a global queue, with its link in the slab. Pages of blocks have a head
+/// of [`PAGE_HEAD`] bytes, and are recognised by their size.
 const QUEUE_BLOCK: usize = 2056;
 
 const PAGE_HEAD: usize = 8;
@@ -25,7 +25,7 @@ thread_local! {
     static IS_SHORT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Counts the bytes that are asked for, not what the allocator adds to them.
+/// Counts the requested bytes, without what the allocator adds.
 struct Counting;
 
 #[global_allocator]
@@ -41,7 +41,7 @@ fn count(bytes: i64) {
 // SAFETY: every call goes to the system's allocator as it came, or gets nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is about to end has enough.
+        // A thread that is about to end is not refused anything.
         let is_short = IS_SHORT.try_with(Cell::get).unwrap_or(false);
         if is_short && is_refused(layout.size()) {
             return ptr::null_mut();
@@ -61,14 +61,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The bytes that are in use.
+/// Returns the bytes in use.
 pub(crate) fn live_bytes() -> i64 {
     BYTES.load(Ordering::Relaxed)
 }
 
-/// Does this while the calling thread is short of memory, or is not.
+/// Does the work while the calling thread is short of memory, or is not.
 pub(crate) fn while_short<R>(is_short: bool, work: impl FnOnce() -> R) -> R {
-    /// Puts back what was there, also when `work` unwinds.
+    /// Puts back the state before, even if `work` unwinds.
     struct Restore(bool);
 
     impl Drop for Restore {

@@ -4,10 +4,10 @@ use std::panic;
 
 use crate::account::findings::complain;
 
-/// What planned panics begin with.
+/// The beginning of planned panics.
 const PLANNED: &str = "soak: ";
 
-/// Sorts all panics of this program from now on.
+/// Sorts all panics of this program from now on into planned ones and findings.
 pub(crate) fn watch() {
     panic::set_hook(Box::new(|info| {
         let payload = info.payload();

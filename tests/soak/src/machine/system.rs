@@ -1,13 +1,13 @@
-//! What the system knows of this process: its threads, its memory.
+//! The system's figures of this process: its threads and memory.
 
 use std::fs;
 
-/// How many threads there are, as the kernel counts them. None where there is no `/proc`.
+/// Returns the number of threads, as the kernel counts them. `None` without `/proc`.
 pub(crate) fn threads() -> Option<usize> {
     Some(fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// The names of the threads, for people.
+/// Returns the names of the threads, for people.
 pub(crate) fn thread_names() -> Vec<String> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
     let names = tasks.flatten().map(|task| {
@@ -17,7 +17,7 @@ pub(crate) fn thread_names() -> Vec<String> {
     names.collect()
 }
 
-/// The bytes that are resident. None where there is no `/proc`.
+/// Returns the resident bytes. `None` without `/proc`.
 pub(crate) fn resident_bytes() -> Option<i64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,4 +1,4 @@
-//! Notices that nothing gets further, and ends the program with what is known.
+//! Notices a lack of progress, and ends the program with all that is known.
 
 use std::process::exit;
 use std::sync::Mutex;
@@ -13,21 +13,21 @@ use crate::account::findings::{Place, place, progress_so_far};
 use crate::cast::vocabulary::Soak;
 use crate::machine::system::thread_names;
 
-/// What the program exits with if it hangs.
+/// The program's exit code if it hangs.
 pub(crate) const HANGS: i32 = 3;
 
-/// How long it may get no further.
+/// The most time without progress.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Shows the scheduler of the phase that runs.
+/// Describes the scheduler of the current phase.
 static SHOW: Mutex<Option<Box<dyn Fn() -> String + Send>>> = Mutex::new(None);
 
-/// From now on, a hang is told with what this shows.
+/// Sets the description that is printed with a hang.
 pub(crate) fn show(what: impl Fn() -> String + Send + 'static) {
     *lock(&SHOW) = Some(Box::new(what));
 }
 
-/// As [`show`], for a scheduler: twice what its workers do, and what its processes wait for.
+/// Sets the description of a scheduler: twice its workers' activity, and what its processes await.
 pub(crate) fn show_scheduler(handle: &Handle<Soak>) {
     let handle = handle.clone();
     show(move || {
@@ -42,13 +42,13 @@ pub(crate) fn show_scheduler(handle: &Handle<Soak>) {
     });
 }
 
-/// The scheduler that was shown is gone.
+/// Drops the description of a scheduler that is gone.
 pub(crate) fn show_nothing() {
     let shown = lock(&SHOW).take();
     drop(shown);
 }
 
-/// Starts the thread that watches, for as long as the program runs.
+/// Starts the watching thread, for as long as the program runs.
 pub(crate) fn start() {
     let watch = || {
         let mut seen = (progress_so_far(), Instant::now());
@@ -68,7 +68,7 @@ pub(crate) fn start() {
     }
 }
 
-/// Prints all that is known of a hang, and ends the program.
+/// Prints everything known about a hang, and ends the program.
 pub(crate) fn hang(what: &str) -> ! {
     let place = place();
     let Place { seed, phase, .. } = place;

@@ -1,10 +1,10 @@
-//! What an outside thread does next, or a process in its step.
+//! The deeds of an outside thread, or of a process in its step.
 
 use crate::account::letter::Word;
 use crate::plan::role::{Faults, FutureRole, Role};
 use crate::random::Random;
 
-/// A process that something is done to: which one depends on how many there are by then.
+/// A process to act on: the number of processes at that moment decides which one.
 pub(crate) type Peer = u64;
 
 /// One thing to do.
@@ -55,7 +55,7 @@ pub(crate) enum Deed {
         of: Peer,
         role: Role,
     },
-    /// Answers what lies on the shelf.
+    /// Answers completions on the shelf.
     Answer {
         count: u8,
         seed: u64,
@@ -76,23 +76,23 @@ pub(crate) enum Deed {
     },
 }
 
-/// Of which deeds a script is made.
+/// The deeds of which a script is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix {
     pub(crate) faults: Faults,
-    /// How much the processes do by themselves.
+    /// The number of things that processes do of their own.
     pub(crate) energy: u8,
     /// The largest flood, and the largest crowd.
     pub(crate) flood: u16,
     pub(crate) crowd: u16,
-    /// How many names there are to be had.
+    /// The number of available names.
     pub(crate) names: u16,
-    /// Whether the scheduler can reserve threads: not one that stays.
+    /// True if the scheduler can reserve threads: the resident one cannot.
     pub(crate) reserves: bool,
 }
 
 impl Deed {
-    /// What an outside thread does.
+    /// Draws a deed of an outside thread.
     pub(crate) fn draw(random: &mut Random, mix: &Mix) -> Self {
         let Mix { faults, energy, .. } = *mix;
         match random.below(100) {
@@ -121,7 +121,7 @@ impl Deed {
         }
     }
 
-    /// What a process does in a step: as much as it can without waiting.
+    /// Draws a deed of a process in a step: anything that needs no waiting.
     pub(crate) fn draw_inside(random: &mut Random, mix: &Mix, energy: u8) -> Self {
         match random.below(100) {
             0..=9 if energy > 1 => Self::Submit(Role::draw(random, mix.faults, energy / 2)),

@@ -1,4 +1,4 @@
-//! The plan of a phase: what its threads do, and how everybody misbehaves. A seed decides it.
+//! The plan of a phase: the deeds of its threads, and everybody's misbehaviour. A seed decides it.
 
 pub(crate) mod deed;
 pub(crate) mod phase;

@@ -6,7 +6,7 @@ use crate::plan::deed::{Deed, Mix};
 use crate::plan::role::Faults;
 use crate::random::Random;
 
-/// What happens in one phase.
+/// The plan of one phase.
 #[derive(Debug, Clone)]
 pub(crate) enum Phase {
     /// A scheduler of its own, built for the phase and ended with it.
@@ -19,11 +19,11 @@ pub(crate) enum Phase {
     Pool(PoolPlan),
 }
 
-/// What the threads outside do.
+/// The plan of the outside threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Burst {
     pub(crate) mix: Mix,
-    /// What each thread does.
+    /// The deeds of each thread.
     pub(crate) scripts: Vec<Vec<Deed>>,
     pub(crate) seed: u64,
 }
@@ -42,38 +42,38 @@ pub(crate) struct OwnScheduler {
     pub(crate) ending: Ending,
 }
 
-/// How a scheduler ends.
+/// The end of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// When all processes have ended.
     Empty,
-    /// At rest, with processes that are asked to end.
+    /// At rest, with processes that then are asked to end.
     AtRest(Duration),
     /// At rest, by being dropped.
     Dropped,
     /// That long after the burst has begun.
     InTheMidst { after: Duration, patience: Duration },
-    /// As that, by being dropped.
+    /// The same, by being dropped.
     DroppedInTheMidst { after: Duration },
-    /// On a worker of its own.
+    /// On one of its own workers.
     FromInside,
 }
 
-/// How many processes, and how many messages for each.
+/// The number of processes, and of messages for each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flood {
     pub(crate) processes: u32,
     pub(crate) messages: u32,
-    /// Names for each.
+    /// The number of names for each.
     pub(crate) names: u32,
-    /// Commands that each yields in one step.
+    /// The number of commands that each yields in one step.
     pub(crate) commands: u32,
-    /// Whether each is terminated with its messages unread, instead of being told to finish.
+    /// True if each is terminated with unread messages, instead of being told to finish.
     pub(crate) is_killed: bool,
     pub(crate) seed: u64,
 }
 
-/// A pool, and what happens to it.
+/// A pool, and the events in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolPlan {
     pub(crate) processors: usize,
@@ -86,16 +86,16 @@ pub(crate) struct PoolPlan {
     pub(crate) resizes: u32,
     pub(crate) bound_threads: u32,
     pub(crate) panics: bool,
-    /// Stopped while tasks still come from outside.
+    /// True if it is stopped while tasks still come from outside.
     pub(crate) stops_in_the_midst: bool,
     pub(crate) seed: u64,
 }
 
-/// The most processes that a flood has, which is how many the resident scheduler is warmed up to.
+/// The most processes of a flood; the resident scheduler is warmed up to as many.
 pub(crate) const MOST_FLOODED: u32 = 3000;
 
 impl Phase {
-    /// The plan of phase `number` of a soak with that seed.
+    /// Draws the plan of phase `number` of a soak with that seed.
     pub(crate) fn draw(seed: u64, number: u64) -> Self {
         let mut random = Random::new(seed ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93));
         match random.below(20) {
@@ -106,7 +106,7 @@ impl Phase {
         }
     }
 
-    /// For people.
+    /// Returns a title for people.
     pub(crate) fn title(&self) -> &'static str {
         match self {
             Self::Own(_) => "a scheduler of its own",
@@ -176,7 +176,7 @@ impl OwnScheduler {
 impl Flood {
     fn draw(random: &mut Random) -> Self {
         let processes = random.pick(&[1, 20, 500, MOST_FLOODED.into()]);
-        // The same work for each, more or less.
+        // About the same work for each phase.
         let messages = random.below(1 + 150_000 / processes).min(20_000);
         Self {
             processes: processes as u32,

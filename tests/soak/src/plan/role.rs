@@ -1,8 +1,8 @@
-//! How one process or future behaves.
+//! The behaviour of one process or future.
 
 use crate::random::Random;
 
-/// What its `init` does.
+/// The result of its `init`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
     Well,
@@ -12,7 +12,7 @@ pub(crate) enum Begin {
     UnknownMethod,
 }
 
-/// What the hooks do when it starts and ends.
+/// The behaviour of the hooks at its start and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hook {
     Quiet,
@@ -21,10 +21,10 @@ pub(crate) enum Hook {
     PanicsAtEnd,
 }
 
-/// What becomes of its handle.
+/// The fate of its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Joined at the end of the phase, after it was tried now and then.
+    /// Joined at the end of the phase, after some tries before.
     Join,
     OnExit,
     OnExitPanics,
@@ -32,33 +32,33 @@ pub(crate) enum Keep {
     Forget,
 }
 
-/// How it is handed over.
+/// The form in which it is handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     /// One word, in its slot.
     Small,
-    /// In a box of the scheduler's.
+    /// A box that the scheduler allocates.
     Large,
-    /// In a box of the caller's.
+    /// A box that the caller allocates.
     Boxed,
 }
 
-/// How many faults a phase has.
+/// The faults of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Faults {
-    /// None: what is wrong then is no panic's doing.
+    /// None: no panic can be the cause of a finding.
     None,
     Errors,
     /// Panics everywhere, in destructors too.
     Hostile,
 }
 
-/// How one process behaves.
+/// The behaviour of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Role {
-    /// What it does by itself, step by step.
+    /// The seed of its own deeds, step by step.
     pub(crate) seed: u64,
-    /// How many things it does by itself before it only reads.
+    /// The number of its own deeds, before it only reads.
     pub(crate) energy: u8,
     pub(crate) faults: Faults,
     pub(crate) begin: Begin,
@@ -66,22 +66,22 @@ pub(crate) struct Role {
     pub(crate) keep: Keep,
     pub(crate) size: Size,
     pub(crate) close_panics: bool,
-    /// Its destructor panics.
+    /// True if its destructor panics.
     pub(crate) process_bomb: bool,
     pub(crate) output_bomb: bool,
     pub(crate) traps_exits: bool,
     pub(crate) mailbox: Option<usize>,
     pub(crate) idle_priority: bool,
     pub(crate) is_bound: bool,
-    /// It does not end when it is cancelled.
+    /// True if it does not end when it is cancelled.
     pub(crate) is_stubborn: bool,
-    /// It is done in its first step.
+    /// True if it is done in its first step.
     pub(crate) is_brief: bool,
-    /// It is submitted while its thread is short of memory.
+    /// True if it is submitted while its thread is short of memory.
     pub(crate) lacks_memory: bool,
-    /// Another one waits for it.
+    /// True if another one waits for it.
     pub(crate) is_child: bool,
-    /// How many commands its first step yields.
+    /// The number of commands that its first step yields.
     pub(crate) asks: u32,
 }
 
@@ -134,7 +134,7 @@ impl Role {
         }
     }
 
-    /// One that only reads, and ends when it is told to.
+    /// Makes a role that only reads, and ends when it is told to.
     pub(crate) fn plain(seed: u64) -> Self {
         Self {
             seed,
@@ -159,7 +159,7 @@ impl Role {
         }
     }
 
-    /// What it is submitted with.
+    /// Returns the method of its submission.
     pub(crate) fn method(&self) -> &'static str {
         match self.begin {
             Begin::UnknownMethod => "walk",
@@ -167,13 +167,13 @@ impl Role {
         }
     }
 
-    /// Whether it can be accepted.
+    /// Returns true if it can be accepted.
     pub(crate) fn starts(&self) -> bool {
         self.begin == Begin::Well && !matches!(self.hook, Hook::Refuses | Hook::PanicsAtStart)
     }
 }
 
-/// How a future ends.
+/// The end of a future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FutureEnd {
     Ready,
@@ -182,7 +182,7 @@ pub(crate) enum FutureEnd {
     DestructorPanics,
 }
 
-/// What becomes of a future's handle.
+/// The fate of a future's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeepFuture {
     Join,
@@ -191,7 +191,7 @@ pub(crate) enum KeepFuture {
     Forget,
 }
 
-/// How a future behaves.
+/// The behaviour of a future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FutureRole {
     pub(crate) seed: u64,

@@ -14,7 +14,7 @@ use crate::cast::world::World;
 use crate::plan::deed::Deed;
 use crate::plan::phase::Burst;
 
-/// Carries out the scripts, and `meanwhile` on this thread. Returns when all have.
+/// Carries out the scripts, and `meanwhile` on this thread. Returns when all are done.
 pub(crate) fn carry_out<R>(
     world: &Arc<World>,
     handle: &Handle<Soak>,
@@ -38,7 +38,7 @@ fn follow(world: &Arc<World>, handle: &Handle<Soak>, script: &[Deed]) {
             is_inside: false,
             pen: &mut pen,
         };
-        // What is planned to panic is the scheduler's to contain.
+        // The scheduler must contain planned panics.
         if catch_unwind(AssertUnwindSafe(|| doer.perform(*deed))).is_err() {
             complain(format!("a panic came out of the scheduler, of {deed:?}"));
         }

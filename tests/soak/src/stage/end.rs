@@ -16,7 +16,7 @@ use crate::machine::system;
 use crate::random::Random;
 use crate::stage::rest::{PATIENCE, check_sums, join_futures, settle};
 
-/// Has all processes end, by asking some and terminating others.
+/// Ends all processes, by asking some and terminating others.
 pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
     begin_stage("ending all");
     let (mut random, mut pen) = (Random::new(seed), world.pen());
@@ -27,7 +27,7 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
         if life.role.mailbox.is_some() || random.percent(20) {
             life.terminated.raise();
             note(Happening::Terminations);
-            // Refused: a link has ended it meanwhile.
+            // If it is refused, a link has ended it meanwhile.
             let _ = life.pid().map(|pid| handle.terminate(pid));
         } else {
             let mut doer = Doer {
@@ -59,7 +59,7 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
     check_sums(&world.roster, handle, world.has_handler);
 }
 
-/// Hears of all ends that were not told yet, and checks every life.
+/// Joins all whose ends were not told yet, and checks every life.
 pub(crate) fn take_leave(world: &Arc<World>) {
     begin_stage("taking leave");
     join_futures(world);
@@ -88,7 +88,7 @@ pub(crate) fn take_leave(world: &Arc<World>) {
     world.watches.check_reasons();
 }
 
-/// Ends what the phase had; nothing of it may be left.
+/// Drops the phase's state, and checks that nothing of it is left.
 pub(crate) fn clear_away(world: Arc<World>, threads: Option<usize>) {
     world.release();
     world.unbind();

@@ -22,7 +22,7 @@ use crate::stage::burst::carry_out;
 use crate::stage::end::{clear_away, end_all, take_leave};
 use crate::stage::rest::{come_to_rest, settle};
 
-/// For a shutdown that should need none.
+/// The patience of a shutdown that should need none.
 const ENOUGH: Duration = Duration::from_secs(10);
 
 /// Builds the scheduler of the plan.
@@ -75,7 +75,7 @@ pub(crate) fn run(plan: &OwnScheduler, number: u64) {
     clear_away(world, threads);
 }
 
-/// The burst and the end, in the order of the plan.
+/// Carries out the burst and the end, in the order of the plan.
 fn play(
     plan: &OwnScheduler,
     scheduler: Scheduler<Soak>,
@@ -112,7 +112,7 @@ fn play(
             let live = handle.live();
             world.shutting.raise();
             let report = shut_down(scheduler, patience);
-            // Fewer, where one that was cancelled has ended another by a link before its turn.
+            // They may be fewer: a cancelled one may end another by a link first.
             if report.cancelled > live {
                 complain(format!("{live} processes lived: {report:?}"));
             }
@@ -148,10 +148,10 @@ fn shut_down(scheduler: Scheduler<Soak>, patience: Duration) -> ShutdownReport {
     }
 }
 
-/// Processes that may come to live between the count of the living and the closing of the door.
+/// The most processes that may start between the count of the living and the closing.
 const SINCE: usize = 100;
 
-/// Has the scheduler dropped by an `on_exit` call: on its own worker, mostly.
+/// Has an `on_exit` call drop the scheduler: usually on its own worker.
 fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Handle<Soak>) {
     note(Happening::ShutdownsFromInside);
     let role = Role {
@@ -177,7 +177,7 @@ fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Hand
         }
     }
     settle("waiting for the end from inside", || {
-        // Nobody closes those that do not end when they are asked.
+        // Nobody ends those that do not end when they are asked.
         for life in world.lives() {
             if life.is_alive() && (life.role.is_stubborn || life.upgraded.is_up()) {
                 life.terminated.raise();
@@ -189,7 +189,7 @@ fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Hand
     });
 }
 
-/// After the end of a scheduler: nobody lives, and nobody can be submitted.
+/// Checks, after the end of a scheduler, that nobody lives, and nobody can be submitted.
 fn check_is_over(world: &Arc<World>, handle: &Handle<Soak>) {
     begin_stage("after the shutdown");
     let life = submit(world, handle, Role::plain(0));

@@ -18,10 +18,10 @@ use crate::random::Random;
 use crate::stage::end::wait_for_threads;
 use crate::stage::rest::settle;
 
-/// What a pool runs.
+/// A task of a pool.
 struct Task {
     seed: u64,
-    /// How many tasks may come of it, one after the other.
+    /// The most tasks that may come of it, one after the other.
     energy: u8,
     bound_to: Option<BoundId>,
     _token: Token,
@@ -39,7 +39,7 @@ impl Task {
     }
 }
 
-/// What the tasks of one pool have done.
+/// The counts of one pool's tasks.
 #[derive(Default)]
 struct Accounts {
     made: Count,
@@ -49,7 +49,7 @@ struct Accounts {
     stopping: Flag,
 }
 
-/// Runs them.
+/// Runs the tasks.
 struct Pool {
     plan: PoolPlan,
     accounts: Arc<Accounts>,
@@ -110,7 +110,7 @@ fn resize(pool: &Processors<Task>, plan: &PoolPlan, accounts: &Accounts, random:
     let count = random.within(1, plan.max_processors as u64) as usize;
     match pool.resize(count) {
         Ok(_) => note(Happening::PoolResized),
-        // The limit of threads is that narrow.
+        // The limit of threads may be that narrow.
         Err(ResizeError::Thread { .. }) => {}
         Err(ResizeError::Stopped) if accounts.stopping.is_up() => {}
         Err(error) => complain(format!("a pool cannot be resized to {count}: {error}")),
@@ -178,7 +178,7 @@ pub(crate) fn run(plan: &PoolPlan) {
     wait_for_threads(threads);
 }
 
-/// What one thread outside does.
+/// Injects the tasks of one outside thread.
 fn inject(pool: &Arc<Processors<Task>>, plan: &PoolPlan, accounts: &Arc<Accounts>, index: u32) {
     let mut random = Random::new(plan.seed ^ u64::from(index + 1));
     let mut bound: Vec<BoundThread<Task>> = Vec::new();
@@ -215,7 +215,7 @@ fn inject(pool: &Arc<Processors<Task>>, plan: &PoolPlan, accounts: &Arc<Accounts
     }
 }
 
-/// At quiescence: all has run, and the statistics say so.
+/// Checks, at quiescence, that all has run, and that the statistics agree.
 fn check(pool: &Processors<Task>, accounts: &Accounts) {
     let (made, run) = (accounts.made.get(), accounts.run.get());
     if made != run {

@@ -1,4 +1,4 @@
-//! The scheduler that stays from phase to phase: what it keeps of ended processes would add up.
+//! The scheduler that stays from phase to phase: what it kept of ended processes would add up.
 
 use std::sync::Arc;
 use std::thread;
@@ -24,23 +24,23 @@ use crate::stage::burst::carry_out;
 use crate::stage::end::{clear_away, end_all, take_leave, wait_for_threads};
 use crate::stage::rest::come_to_rest;
 
-/// How many workers it has.
+/// The number of its workers.
 const WORKERS: usize = 2;
 
-/// How many processes live in it at a time, at most.
+/// The most processes that live in it at a time.
 const LIMIT: usize = 2 * MOST_FLOODED as usize;
 
-/// Its blocking threads, which stay, once started.
+/// The number of its blocking threads, which stay, once started.
 const BLOCKING_THREADS: usize = 2;
 
-/// How many threads it may start besides: for blocking calls. They stay as spares.
+/// The most further threads that it may start, for blocking calls. They stay as spares.
 const SPARE: usize = 16;
 
 /// A scheduler that stays.
 pub(crate) struct Resident {
     scheduler: Scheduler<Soak>,
     roster: Arc<Roster>,
-    /// How many threads there were with it, when it was built.
+    /// The number of threads when it was built.
     threads: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ impl Resident {
         }
     }
 
-    /// A burst that comes to rest, and ends.
+    /// Carries out a burst that comes to rest and ends.
     pub(crate) fn burst(&self, burst: &Burst, number: u64) {
         self.act(burst.mix, number, burst.seed, |world, handle| {
             begin_stage("burst");
@@ -79,7 +79,7 @@ impl Resident {
         });
     }
 
-    /// Many processes, and many messages for each.
+    /// Carries out a flood: many processes, and many messages for each.
     pub(crate) fn flood(&self, flood: &Flood, number: u64) {
         let mix = Mix {
             faults: Faults::None,
@@ -164,7 +164,7 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
         for life in &lives {
             life.terminated.raise();
             note(Happening::Terminations);
-            // Refused: none has another reason to end.
+            // None has another reason to end.
             if life.pid().is_none_or(|pid| handle.terminate(pid).is_err()) {
                 complain(format!("{life} cannot be terminated"));
             }

@@ -1,4 +1,4 @@
-//! The rest after a burst: everything has come, been answered, been told; and the sums are right.
+//! The rest after a burst: everything has arrived and was answered or told; the sums are right.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,10 +15,10 @@ use crate::cast::vocabulary::Soak;
 use crate::cast::world::{Roster, World};
 use crate::machine::watchdog::hang;
 
-/// How long it may take until all is as it should be.
+/// The time limit for coming to rest.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits until there is nothing that is not as it should be.
+/// Waits until `unrest` finds nothing more.
 pub(crate) fn settle(stage: &'static str, mut unrest: impl FnMut() -> Option<String>) {
     begin_stage(stage);
     let began = Instant::now();
@@ -40,7 +40,7 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
         end_children(world, handle);
         world.unrest(handle)
     });
-    // An end is counted after the hook was told of it, and a future has no other sign of it.
+    // An end is counted after the hook was told, and for a future there is no other sign of it.
     settle("counting the living", || {
         let (live, known) = (handle.live(), world.roster.len());
         (live != known).then(|| format!("{live} processes live, and {known} have not ended"))
@@ -57,11 +57,11 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
     }
 }
 
-/// Ends those that others wait for: they do not end by themselves.
+/// Ends the processes that others wait for, as they do not end by themselves.
 fn end_children(world: &World, handle: &Handle<Soak>) {
     for life in world.lives() {
         if life.role.is_child && life.is_alive() && !life.terminated.raise() {
-            // Refused: it has ended meanwhile.
+            // If it is refused, it has ended meanwhile.
             let _ = life.pid().map(|pid| handle.terminate(pid));
         }
     }

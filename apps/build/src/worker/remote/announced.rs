@@ -1,4 +1,4 @@
-//! Which of its blobs a worker has told the coordinator of.
+//! The blobs that a worker has announced to the coordinator.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use lru::LruCache;
 use crate::digest::Digest;
 use crate::storage::Change;
 
-/// Which of its blobs a worker has told the coordinator of: all of them, or as many as the
-/// coordinator takes note of. The others wait until there is room.
+/// The blobs that a worker has announced to the coordinator: all, or as many as the coordinator
+/// takes. The others wait until there is room.
 #[derive(Debug)]
 pub(super) struct Announced {
     told: HashSet<Digest>,
-    /// In the order in which they came.
+    /// The waiting blobs, in the order in which they came.
     waiting: LruCache<Digest, ()>,
-    /// So many are told.
+    /// The most blobs to announce.
     most: usize,
 }
 
-/// What is to be told: first what has gone, so that there is room.
+/// The news to send: first the blobs that are gone, so that there is room.
 #[derive(Debug)]
 pub(super) struct News {
     pub(super) dropped: Vec<Digest>,
@@ -26,7 +26,7 @@ pub(super) struct News {
 }
 
 impl Announced {
-    /// These are told, and no others before there is room for more.
+    /// Takes these as announced, and announces no others before [`Self::set_most`].
     pub(super) fn new(told: &[Digest]) -> Self {
         Self {
             told: told.iter().copied().collect(),
@@ -35,13 +35,13 @@ impl Announced {
         }
     }
 
-    /// The coordinator takes note of so many.
+    /// Sets the most blobs that the coordinator takes.
     pub(super) fn set_most(&mut self, most: usize) {
         self.most = most;
     }
 
-    /// Takes note of what has come and gone. Of what waits, the last one that came is told first:
-    /// what leaves a cache came long ago.
+    /// Takes blobs that have come and gone. Of those that wait, the newest is announced first: the
+    /// oldest are the next to leave the cache.
     #[must_use]
     pub(super) fn take(&mut self, changes: impl Iterator<Item = Change>) -> News {
         let mut dropped = HashSet::new();
@@ -52,7 +52,7 @@ impl Announced {
                 }
                 self.waiting.pop(&blob);
             } else if dropped.remove(&blob) {
-                // It came back before anybody heard that it had gone.
+                // It came back before the coordinator heard that it was gone.
                 self.told.insert(blob);
             } else if !self.told.contains(&blob) {
                 self.waiting.put(blob, ());
@@ -110,8 +110,8 @@ mod tests {
     }
 
     proptest! {
-        /// The coordinator hears of what is there and of nothing else, never of more than it takes,
-        /// of as much as it takes, and of nothing twice, even if what is there comes again.
+        /// The coordinator hears only of blobs that are there, never of more than it takes, of as
+        /// many as it takes, and of none twice, even if a blob that is there comes again.
         #[test]
         fn the_coordinator_knows_as_much_as_it_takes(
             steps in proptest::collection::vec(

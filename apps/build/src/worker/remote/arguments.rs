@@ -16,20 +16,20 @@ pub struct WorkerArguments {
     /// The coordinator, as `http://HOST:PORT`, or `https` for TLS
     #[arg(long, value_name = "URL")]
     coordinator: String,
-    /// A folder of this worker alone: for its cache, and for the actions that it runs
+    /// A folder that only this worker uses: for its cache, and for the actions that it runs
     #[arg(long, value_name = "FOLDER")]
     cache: PathBuf,
-    /// How much of the disk the cache may take, as 500M or 10G
+    /// The most that the cache may take of the disk, as 500M or 10G
     #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size)]
     cache_limit: u64,
-    /// How many actions it runs at a time; as many as there are processors, if not said
+    /// The number of actions that run at a time; by default, as many as there are processors
     #[arg(long, value_name = "COUNT")]
     slots: Option<u32>,
-    /// Where other workers read its blobs: without it, they cannot
+    /// The address on which other workers read its blobs: without it, they cannot
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// What other workers call that address, if it is not the address itself: `http://HOST:PORT`,
-    /// or `https` with a certificate; needed with `--listen 0.0.0.0:PORT`
+    /// The name of that address for other workers, if it is not the address itself:
+    /// `http://HOST:PORT`, or `https` with a certificate; needed with `--listen 0.0.0.0:PORT`
     #[arg(long, value_name = "URL", requires = "listen")]
     address: Option<String>,
     /// The certificate that other workers see, in the PEM format: switches TLS on for them
@@ -38,7 +38,7 @@ pub struct WorkerArguments {
     /// The private key of the certificate, in the PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// How it is called, for people; its process's number if not said
+    /// The worker's name, for people; by default, its process id
     #[arg(long)]
     name: Option<String>,
     /// The name of the coordinator's instance
@@ -47,17 +47,17 @@ pub struct WorkerArguments {
     /// A file with the token that the coordinator wants
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The certificate that signed the coordinator's and those of other workers, in the PEM format;
-    /// without it, what the system trusts is trusted
+    /// The certificate that signed those of the coordinator and of other workers, in the PEM
+    /// format; without it, those that the system trusts
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// How many seconds an action may run, whatever it says itself
+    /// The most seconds that an action may run, whatever its own limit is
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     time_limit: u64,
 }
 
 impl WorkerArguments {
-    /// What they say.
+    /// Makes the worker's settings of them.
     ///
     /// # Errors
     /// If a file cannot be read, or has no token.

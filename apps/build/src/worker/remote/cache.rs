@@ -1,4 +1,4 @@
-//! What the worker has, and how it gets what it has not.
+//! The blobs of a worker, and the ways to get others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -14,10 +14,10 @@ use crate::digest::Digest;
 use crate::storage::{Blobs, StorageError};
 use crate::worker::AccessError;
 
-/// A transfer that is under way, for others that want the same blob.
+/// The transfers that are under way, so that a blob is fetched once.
 type Underway = Mutex<HashMap<Digest, Weak<tokio::sync::Mutex<()>>>>;
 
-/// What the worker has, and how it gets what it has not.
+/// The blobs of a worker, and the ways to get others.
 #[derive(Debug)]
 pub(super) struct WorkerCache {
     pub(super) blobs: Blobs,
@@ -29,7 +29,7 @@ pub(super) struct WorkerCache {
 }
 
 impl WorkerCache {
-    /// Gets the blob, from that worker if there is one, else from the coordinator; once at a time.
+    /// Gets the blob, from that worker if one is given, else from the coordinator; once at a time.
     pub(super) async fn need(&self, blob: Digest, source: Option<&str>) -> Result<(), AccessError> {
         if self.blobs.contains(blob).await? {
             self.counting.count(|traffic| traffic.hits += 1);
@@ -74,7 +74,7 @@ impl WorkerCache {
             .peers
             .channel(address)
             .map_err(|error| error.to_string())?;
-        // Workers serve one instance, the one without a name.
+        // Workers serve one instance, which has no name.
         let came = download(channel, "", blob, &self.blobs).await;
         came.map_err(|error| error.to_string())
     }

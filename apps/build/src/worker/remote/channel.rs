@@ -1,4 +1,4 @@
-//! The ways to the coordinator and to other workers.
+//! Channels to the coordinator and to other workers.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -16,7 +16,7 @@ use tonic::{Request, Status};
 
 use crate::server::{NotACertificate, tls};
 
-/// For how long a connection may be tried, and may not answer.
+/// The time limit for connecting, and for a connection to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) type Authorized = InterceptedService<Channel, Token>;
@@ -47,7 +47,7 @@ impl Interceptor for Token {
     }
 }
 
-/// Trusts the certificates that this authority has signed; without one, what the system trusts.
+/// Trusts the certificates that this authority has signed; without one, those the system trusts.
 pub(super) fn trust(authority: Option<&Path>) -> Result<ClientTlsConfig, NotACertificate> {
     let tls = ClientTlsConfig::new();
     Ok(match authority {
@@ -56,12 +56,12 @@ pub(super) fn trust(authority: Option<&Path>) -> Result<ClientTlsConfig, NotACer
     })
 }
 
-/// Whether TLS is spoken at that URL.
+/// Returns true if the URL is one for TLS.
 pub(super) fn is_encrypted(address: &Uri) -> bool {
     address.scheme() == Some(&Scheme::HTTPS)
 }
 
-/// A channel that connects when it is used, and again when it has to.
+/// Makes a channel that connects when it is first used, and again when it must.
 pub(super) fn channel(
     address: &str,
     token: Option<&str>,
@@ -82,10 +82,10 @@ pub(super) fn channel(
     Ok(InterceptedService::new(endpoint.connect_lazy(), token))
 }
 
-/// Why there is no channel to an address.
+/// The reason that there is no channel to an address.
 #[derive(Debug)]
 pub(super) enum NoChannel {
-    /// It is no address, or there is nothing to trust.
+    /// It is not an address, or there is no certificate to trust.
     Address(Error),
     /// The token cannot be sent.
     Token(InvalidMetadataValue),
@@ -94,7 +94,7 @@ pub(super) enum NoChannel {
 impl fmt::Display for NoChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // "Transport error", and what it is about.
+            // "Transport error", and its cause.
             Self::Address(error) => match error.source() {
                 Some(cause) => write!(f, "{error}: {cause}"),
                 None => error.fmt(f),

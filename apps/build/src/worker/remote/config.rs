@@ -1,4 +1,4 @@
-//! What a worker is told when it starts.
+//! The settings of a worker.
 
 use std::fmt;
 use std::io;
@@ -11,56 +11,56 @@ use crate::server::{Certificate, NotACertificate, NotATokenFile};
 use crate::storage::StorageError;
 use crate::worker::Limits;
 
-/// What a worker is told when it starts.
+/// The settings of a worker.
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// Where the coordinator is: `http://HOST:PORT`, or `https` for TLS.
+    /// The coordinator's address: `http://HOST:PORT`, or `https` for TLS.
     pub coordinator: String,
-    /// The token that the coordinator wants to see.
+    /// The token for the coordinator.
     pub token: Option<String>,
-    /// The certificates that have signed those of the coordinator and of other workers: a file in
-    /// the PEM format. Without one, those that the system trusts.
+    /// A file in the PEM format: the certificates that have signed those of the coordinator and of
+    /// other workers. Without one, those that the system trusts.
     pub authority: Option<PathBuf>,
     /// The instance of the coordinator.
     pub instance: String,
-    /// How it is called, for people.
+    /// Its name, for people.
     pub name: String,
-    /// How many actions it runs at a time.
+    /// The actions that it runs at a time.
     pub slots: u32,
-    /// The folder for what it has, and for the folders of actions.
+    /// The folder for its cache, and for the folders of actions.
     pub folder: PathBuf,
-    /// How many bytes of blobs it keeps.
+    /// The most bytes of blobs that it keeps.
     pub cache_limit: u64,
-    /// How it serves its blobs to other workers; without that, they get them elsewhere.
+    /// The settings for serving its blobs to other workers; without them, it serves none.
     pub listen: Option<Listen>,
-    /// What an action may take.
+    /// The limits of an action.
     pub limits: Limits,
 }
 
-/// How a worker serves its blobs to other workers.
+/// The settings of a worker that serves its blobs to other workers.
 ///
-/// Workers show each other a key of the coordinator's, with which all of them serve all of their
-/// blobs, and nothing else. Without TLS that key and the blobs are plain text on the network; a
-/// worker whose coordinator has TLS warns of that when it starts.
+/// Workers show each other a key of the coordinator, which gives access to all their blobs and to
+/// nothing else. Without TLS, the key and the blobs are plain text on the network; a worker whose
+/// coordinator has TLS then warns when it starts.
 #[derive(Debug, Clone)]
 pub struct Listen {
-    /// Where it listens. Port 0 is any free one.
+    /// The address; port 0 is any free one.
     pub at: SocketAddr,
-    /// What others call that address, if it is not the address itself: `http://HOST:PORT`, or
-    /// `https` if there is a certificate. It is needed where `at` is each address of the machine.
+    /// The name of that address for others, if it is not the address itself: `http://HOST:PORT`, or
+    /// `https` with a certificate. It is needed if `at` is every address of the machine.
     pub address: Option<String>,
-    /// With TLS, if there is one. It has to be one for the host that others call.
+    /// The certificate for TLS, which must name the host in the address; without it, no TLS.
     pub certificate: Option<Certificate>,
 }
 
-/// Why a worker does not start, or does not go on.
+/// The reason that a worker does not start, or does not go on.
 #[derive(Debug)]
 pub enum StartError {
-    /// The coordinator's address or the token is not one, or the system trusts no certificate.
+    /// The coordinator's address or the token is invalid, or the system trusts no certificate.
     Coordinator(String),
     /// A certificate, its key or an authority cannot be used.
     Certificate(NotACertificate),
-    /// The file with the token has none.
+    /// The token file contains no token.
     Token(NotATokenFile),
     /// The cache cannot be used.
     Cache(StorageError),
@@ -70,12 +70,12 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     /// Others cannot read its blobs at the address that it would tell them.
     Address {
-        /// Which one.
+        /// The address.
         address: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// The coordinator does not want this worker.
+    /// The coordinator refuses this worker.
     Refused(Status),
 }
 

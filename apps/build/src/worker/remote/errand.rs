@@ -1,4 +1,4 @@
-//! One action's way to blobs.
+//! The access of one action to blobs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::digest::Digest;
 use crate::protocol::Run;
 use crate::worker::{Access, AccessError};
 
-/// One action's way to blobs.
+/// The access of one action to blobs.
 #[derive(Debug)]
 pub(super) struct Errand {
     cache: Arc<WorkerCache>,
-    /// What came with the order to run it.
+    /// The messages that came with the order to run it.
     messages: HashMap<Digest, Bytes>,
     sources: HashMap<Digest, String>,
-    /// What the coordinator has to get.
+    /// The blobs that the coordinator has yet to get.
     kept: Mutex<Vec<Digest>>,
 }
 
@@ -40,7 +40,7 @@ impl Errand {
         }
     }
 
-    /// Sends what was kept to the coordinator.
+    /// Sends the kept blobs to the coordinator.
     pub(super) async fn deliver(&self) -> Result<(), AccessError> {
         let kept = std::mem::take(&mut *lock(&self.kept));
         let cache = &self.cache;
@@ -53,7 +53,7 @@ impl Errand {
         self.cache.need(blob, source).await
     }
 
-    /// The coordinator has to get this one.
+    /// Notes that the coordinator has yet to get this blob.
     fn note_kept(&self, blob: Digest) -> Digest {
         if blob != Digest::EMPTY {
             lock(&self.kept).push(blob);

@@ -1,4 +1,4 @@
-//! One connection: orders come, and what became of them goes.
+//! One connection to the coordinator: orders come, results go.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use crate::worker::{AccessError, RunError, Runner};
 
 type Changes = mpsc::UnboundedReceiver<Change>;
 
-/// The coordinator has to answer in that time.
+/// The time in which the coordinator has to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What all connections of a worker have in common.
+/// The state shared by all connections of a worker.
 pub(super) struct Station {
     pub(super) config: WorkerConfig,
-    /// Where others read its blobs; empty if they cannot.
+    /// The address where others read its blobs; empty if they cannot.
     pub(super) address: String,
     pub(super) cache: Arc<WorkerCache>,
     pub(super) runner: Runner,
-    /// Whether the worker is to leave.
+    /// Cancelled when the worker is to leave.
     pub(super) leaving: CancellationToken,
 }
 
@@ -57,7 +57,7 @@ impl Station {
     pub(super) async fn work(&self, changes: &mut Changes) -> Result<(), Status> {
         let (events, said) = mpsc::channel(64);
         let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
-        // The list below has these.
+        // The list below contains these changes.
         while changes.try_recv().is_ok() {}
         let blobs = self.cache.blobs.list();
         let (first, rest) = blobs.split_at(blobs.len().min(MOST_IN_MESSAGE));
@@ -85,7 +85,7 @@ impl Station {
         tracing::info!("at work for {}", self.config.coordinator);
         link.welcome(welcome, rest).await?;
         link.live(beat, &mut orders, changes).await
-        // What still runs is dropped with the link, and killed.
+        // Dropping the link drops what still runs, and so kills it.
     }
 }
 
@@ -100,7 +100,7 @@ impl Link<'_> {
         .await
     }
 
-    /// Says what `Hello` had no room for.
+    /// Announces the blobs that `Hello` had no room for.
     async fn welcome(&mut self, welcome: Welcome, rest: &[Digest]) -> Result<(), Status> {
         let most = usize::try_from(welcome.most_held).unwrap_or(usize::MAX);
         self.announced.set_most(most);
@@ -133,7 +133,7 @@ impl Link<'_> {
                     self.tell(std::iter::once(change).chain(more)).await?;
                 }
                 Some(ended) = self.running.join_next() => {
-                    // Before the result: so that the coordinator knows where its blobs are.
+                    // Before the result, so that the coordinator knows where its blobs are.
                     self.tell(std::iter::from_fn(|| changes.try_recv().ok())).await?;
                     self.tell_done(ended).await?;
                 }
@@ -150,12 +150,12 @@ impl Link<'_> {
         match order {
             Order::Run(run) => self.run(run),
             Order::Cancel(cancel) => {
-                // Otherwise it has just ended.
+                // Otherwise the run has just ended.
                 if let Some(cancel) = self.cancels.remove(&cancel.run) {
                     let _ = cancel.send(());
                 }
             }
-            // It sends no more actions, and ends the stream after the last one.
+            // The coordinator sends no more actions, and ends the stream after the last one.
             Order::Leave(_) | Order::Welcome(_) => {}
         }
     }
@@ -193,14 +193,14 @@ impl Link<'_> {
         &mut self,
         ended: Result<(u64, done::Outcome), tokio::task::JoinError>,
     ) -> Result<(), Status> {
-        // A panic: the action goes elsewhere with all others.
+        // After a panic, the action goes elsewhere, with all others.
         let (run, outcome) = ended.map_err(|error| Status::internal(error.to_string()))?;
         self.cancels.remove(&run);
         let outcome = Some(outcome);
         self.say(Event::Done(Done { run, outcome })).await
     }
 
-    /// Says what has come and gone.
+    /// Announces the blobs that have come and gone.
     async fn tell(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), Status> {
         let News { dropped, gained } = self.announced.take(changes);
         for blobs in dropped.chunks(MOST_IN_MESSAGE) {

@@ -3,16 +3,16 @@
 //! | file | |
 //! |---|---|
 //! | `arguments` | the options of `filch-build worker` |
-//! | `config` | what a worker is told when it starts |
-//! | `channel` | the ways to the coordinator and to other workers |
-//! | `transfer` | blobs that come and go by the Remote Execution API |
-//! | `peers` | the connections to other workers, and what workers show each other |
-//! | `serving` | this worker's blobs, for other workers to read |
-//! | `cache` | what the worker has, and how it gets what it has not |
-//! | `traffic` | what has come and gone, counted |
-//! | `announced` | which of its blobs a worker has told the coordinator of |
-//! | `errand` | one action's way to blobs |
-//! | `link` | one connection: orders come, and what became of them goes |
+//! | `config` | the settings of a worker |
+//! | `channel` | channels to the coordinator and to other workers |
+//! | `transfer` | sends and receives blobs by the Remote Execution API |
+//! | `peers` | the connections to other workers, and the key that they show |
+//! | `serving` | serves this worker's blobs to other workers |
+//! | `cache` | the blobs of the worker, and the ways to get others |
+//! | `traffic` | counts the blobs that come and go |
+//! | `announced` | the blobs that the worker has announced to the coordinator |
+//! | `errand` | the access of one action to blobs |
+//! | `link` | one connection to the coordinator: orders come, results go |
 //! | `running` | the worker, from its start to its end |
 
 mod announced;

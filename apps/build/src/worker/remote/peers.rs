@@ -1,4 +1,4 @@
-//! The connections to other workers, and what workers show each other.
+//! The connections to other workers, and the key that workers show each other.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,22 +11,22 @@ use tonic::{Request, Status};
 
 use super::channel::{Authorized, NoChannel, channel};
 
-/// The connections to other workers, and what they want to see. Clones are the same.
+/// The connections to other workers, and the key for them. Clones share both.
 #[derive(Debug, Clone)]
 pub(super) struct Peers {
-    /// Which certificates of theirs are good.
+    /// The certificates of theirs that are trusted.
     trust: ClientTlsConfig,
     shared: Arc<Mutex<Shared>>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The coordinator's; none before it has said it.
+    /// The coordinator's key; empty before it has sent it.
     key: String,
     channels: HashMap<String, Authorized>,
 }
 
-/// So many connections are kept.
+/// The most connections that are kept.
 const MOST: usize = 256;
 
 impl Peers {
@@ -37,7 +37,7 @@ impl Peers {
         }
     }
 
-    /// What workers show each other from now on.
+    /// Sets the key that workers show each other from now on.
     pub(super) fn set_key(&self, key: String) {
         let mut shared = lock(&self.shared);
         if shared.key != key {
@@ -61,7 +61,7 @@ impl Peers {
         Ok(channel)
     }
 
-    /// Whether another worker asks.
+    /// Checks that the request comes from another worker.
     pub(super) fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let shared = lock(&self.shared);
         let sent = request.metadata().get("authorization");

@@ -1,4 +1,4 @@
-//! The worker, from its start to its end.
+//! Runs the worker, from its start to its end.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ use crate::cache::{Cache, CacheConfig};
 use crate::storage::{Change, Limits, Location, Storage};
 use crate::worker::{Runner, remove};
 
-/// After a connection has failed, the next one is tried after that long, and later ones later.
+/// The waits after failed connections: the first one, and the longest, to which they grow.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// A worker that runs. Dropped, it goes on.
+/// A running worker. Dropping this does not end it.
 #[derive(Debug)]
 pub struct RunningWorker {
     at: Option<SocketAddr>,
@@ -38,11 +38,10 @@ pub struct RunningWorker {
 }
 
 impl RunningWorker {
-    /// Starts one. It connects to the coordinator by itself, and again when it has to.
+    /// Starts a worker. It connects to the coordinator by itself, and again when it has to.
     ///
     /// # Errors
-    /// If it cannot use its folder, its address or a certificate, or what it was told of the
-    /// coordinator.
+    /// If it cannot use its folder, its address, a certificate or the settings for the coordinator.
     pub async fn start(config: WorkerConfig) -> Result<Self, StartError> {
         let trust = trust(config.authority.as_deref())?;
         let coordinator = channel(&config.coordinator, config.token.as_deref(), &trust);
@@ -56,7 +55,7 @@ impl RunningWorker {
         let storage = Storage::open(&location, limits).await;
         let storage = storage.map_err(StartError::Cache)?;
         let actions = config.folder.join("actions");
-        // Of an earlier life: no other worker uses this folder.
+        // It is from an earlier life: no other worker uses this folder.
         if let Err(error) = remove(&actions) {
             let folder = actions.display();
             tracing::warn!(%folder, %error, "what earlier actions left cannot be removed");
@@ -101,7 +100,7 @@ impl RunningWorker {
             let ended = until
                 .run_until_cancelled_owned(live(station, changes))
                 .await;
-            // A caller that waits for the end finds the folder and the address free.
+            // So that a caller that waits for the end finds the folder and the address free.
             closing.cancel();
             if let Some(server) = server {
                 // It ends by a panic or by itself.
@@ -118,33 +117,33 @@ impl RunningWorker {
         })
     }
 
-    /// Where it serves its blobs, if it does.
+    /// Returns the address where it serves its blobs, if it does.
     pub fn address(&self) -> Option<SocketAddr> {
         self.at
     }
 
-    /// Blobs that have come and gone.
+    /// Returns how many blobs have come and gone.
     pub fn traffic(&self) -> Traffic {
         self.counting.so_far()
     }
 
-    /// It ends what it runs, and then ends itself.
+    /// Lets the worker finish what it runs, and then end.
     pub fn leave(&self) {
         self.leaving.cancel();
     }
 
-    /// Kills what it runs, and leaves the coordinator at once.
+    /// Kills what the worker runs, and disconnects it at once.
     pub fn kill(&self) {
         self.killed.cancel();
     }
 
-    /// Waits until it has ended.
+    /// Waits until the worker has ended.
     ///
     /// # Errors
-    /// If the coordinator does not want it.
+    /// If the coordinator refuses it.
     ///
     /// # Panics
-    /// If the worker has.
+    /// If the worker has panicked.
     pub async fn ended(&mut self) -> Result<(), StartError> {
         match (&mut self.ended).await.map_err(JoinError::try_into_panic) {
             Ok(ended) => ended,
@@ -155,8 +154,8 @@ impl RunningWorker {
     }
 }
 
-/// A stranger that reads the key on the network may read the blobs of all workers, also of those
-/// with TLS.
+/// Warns if the key is sent in plain text: a stranger that reads it on the network may read the
+/// blobs of all workers, even of those with TLS.
 fn warn_of_plain_text(config: &WorkerConfig) {
     let coordinator = config.coordinator.parse();
     let encrypted = coordinator.is_ok_and(|uri| is_encrypted(&uri));
@@ -169,7 +168,7 @@ fn warn_of_plain_text(config: &WorkerConfig) {
     }
 }
 
-/// One connection after another.
+/// Makes one connection after another.
 async fn live(
     station: Station,
     mut changes: mpsc::UnboundedReceiver<Change>,

@@ -1,4 +1,4 @@
-//! This worker's blobs, for other workers to read.
+//! Serves this worker's blobs to other workers.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -26,10 +26,10 @@ use super::traffic::Counting;
 use crate::cache::Cache;
 use crate::server::{connections, tls};
 
-/// When a worker ends, those who fetch its blobs have that long to come to an end.
+/// The time that the last fetches have when a worker ends.
 const LAST_FETCHES: Duration = Duration::from_secs(2);
 
-/// This worker's blobs, for others to read.
+/// Serves this worker's blobs to others.
 #[derive(Debug, Clone)]
 pub(super) struct Serving {
     pub(super) cache: Cache,
@@ -37,11 +37,11 @@ pub(super) struct Serving {
     pub(super) counting: Counting,
 }
 
-/// A server of blobs.
+/// A running server of blobs.
 pub(super) struct Served {
-    /// Where it listens.
+    /// The address it listens on.
     pub(super) at: SocketAddr,
-    /// What others call it.
+    /// The name of the address for others.
     pub(super) address: String,
     pub(super) ended: JoinHandle<()>,
 }
@@ -67,7 +67,7 @@ impl Serving {
     }
 }
 
-/// Until `closing`, and then as long as the last fetches may take.
+/// Serves until `closing`, and then as long as the last fetches may take.
 async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -88,7 +88,7 @@ async fn serve(
     serving.await;
 }
 
-/// What others call the address: the scheme tells them whether to speak TLS.
+/// Names the address for others: the scheme says whether to use TLS.
 fn announced(listen: &Listen, at: SocketAddr) -> Result<String, StartError> {
     let encrypted = listen.certificate.is_some();
     let scheme = if encrypted { "https" } else { "http" };

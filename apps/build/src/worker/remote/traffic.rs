@@ -1,4 +1,4 @@
-//! What has come and gone, counted.
+//! Counts the blobs that come and go.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,7 +13,7 @@ pub struct Traffic {
     pub from_workers: u64,
     /// Blobs that came from the coordinator.
     pub from_coordinator: u64,
-    /// How often another worker did not give what it was said to have.
+    /// Times that another worker lacked a blob that it was said to have.
     pub failed: u64,
     /// Blobs that were given to other workers.
     pub served: u64,

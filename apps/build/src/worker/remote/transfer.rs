@@ -1,4 +1,4 @@
-//! Blobs that come and go by the Remote Execution API.
+//! Sends and receives blobs by the Remote Execution API.
 
 use std::time::Duration;
 
@@ -15,25 +15,25 @@ use crate::reapi::content_addressable_storage_client::ContentAddressableStorageC
 use crate::reapi::{BatchUpdateBlobsRequest, FindMissingBlobsRequest, batch_update_blobs_request};
 use crate::storage::{Blobs, Range, StorageError};
 
-/// The next piece of a blob has to come in that time.
+/// The time in which the next piece of a blob has to come.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What a message has beside a blob: its digest.
+/// The bytes that a message has beside a blob: its digest.
 const BESIDE: u64 = 128;
-/// So many blobs are asked for at once: the answer may name all of them, in one message.
+/// The most blobs in one question: the answer may name all of them, in one message.
 const AT_ONCE: usize = 10_000;
-/// A larger blob goes in pieces of that size.
+/// The size of the pieces in which a larger blob is sent.
 const PIECE: usize = 1 << 20;
 
-/// Why a blob did not come or go.
+/// The reason that a blob was not sent or received.
 #[derive(Debug)]
 pub(super) enum TransferError {
-    /// The other side says so.
+    /// The other side reported an error.
     Status(Status),
-    /// This side's storage says so; or the bytes that came are others.
+    /// This side's storage failed, or the bytes that came are not the blob's.
     Storage(StorageError),
 }
 
-/// Gets a blob from the coordinator or another worker. Nothing is stored that is not it.
+/// Gets a blob from the coordinator or another worker. Wrong bytes are not stored.
 pub(super) async fn download(
     from: Authorized,
     instance: &str,
@@ -54,7 +54,7 @@ pub(super) async fn download(
     Ok(())
 }
 
-/// Sends those of the blobs that the coordinator does not have.
+/// Sends those of the blobs that the coordinator lacks.
 pub(super) async fn upload(
     to: &Authorized,
     instance: &str,
@@ -222,7 +222,7 @@ mod tests {
     use crate::server::{Config, Server};
     use crate::storage::Blobs;
 
-    /// The answer that names all of them would be larger than a message may be.
+    /// An answer that names all of them would be larger than a message may be.
     #[tokio::test]
     async fn any_number_of_blobs_is_sent() {
         let server = Server::start(Config::default()).await.unwrap();
