@@ -18,10 +18,7 @@ pub struct Depth {
 impl Depth {
     /// From the head to the tail. In one block the places say how many slots are between them; how
     /// many blocks are between two others is not known to a thread that must not look into them.
-    pub(crate) fn between<const ALL_WIDE: bool>(
-        head: Position<ALL_WIDE>,
-        tail: Position<ALL_WIDE>,
-    ) -> Self {
+    pub(crate) fn between(head: Position, tail: Position) -> Self {
         let is_exact = head.block() == tail.block();
         let events = match is_exact {
             true => head.left().saturating_sub(tail.left()),

@@ -2,18 +2,18 @@
 
 use core::fmt;
 
+use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::depth::Depth;
 use crate::producers::Producers;
-use crate::sizes::Sizes;
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
 /// ends.
 ///
-/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 slots;
-/// and larger ones, of up to 511 slots, if more events wait than that.
+/// It has 32 bytes, and allocates nothing before the first event; then one small block, of one slot;
+/// and if more events wait, blocks of 3, 7, 15 slots and so on, up to 2 KiB.
 ///
 /// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
 /// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
@@ -43,8 +43,8 @@ use crate::sizes::Sizes;
 /// assert_eq!(process.events.push(3).unwrap_err().into_inner(), 3);
 /// ```
 pub struct EventQueue<T> {
-    producers: Producers<T>,
-    consumer: Consumer<T>,
+    pub(crate) producers: Producers<T>,
+    pub(crate) consumer: Consumer<T>,
 }
 
 // SAFETY: the queue owns its events, and they leave it by value, perhaps on another thread:
@@ -54,40 +54,21 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 impl<T> EventQueue<T> {
+    /// Bytes of the largest blocks. An allocator gives 2048 for that.
+    const LARGEST: usize = 2040;
+
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        Self::with_sizes(Sizes::of_queue::<T>())
+        Self::with_blocks(1, Block::<T>::slots_in(Self::LARGEST, 7))
     }
 
-    /// As [`new`](Self::new), with `first` slots in the first block, 1 to 255, and `later` slots in
-    /// each block that follows, 1 to 511.
-    ///
-    /// # Panics
-    /// If one of the numbers is not in its range.
-    pub fn with_blocks(first: usize, later: usize) -> Self {
-        Self::with_sizes(Sizes {
-            first,
-            second: None,
-            later,
-        })
-    }
-
-    /// As [`new`](Self::new), for a great number of queues that seldom have more than one event:
-    /// the first block has one slot. The second, which comes when two events wait, has three, as
-    /// the first one of `new`; all later ones are large. After a [`shrink`](Self::shrink) that left
-    /// nothing it begins anew.
-    pub fn with_one_slot() -> Self {
-        let sizes = Sizes::of_queue::<T>();
-        Self::with_sizes(Sizes {
-            first: 1,
-            second: Some(sizes.first),
-            ..sizes
-        })
-    }
-
-    fn with_sizes(sizes: Sizes) -> Self {
+    /// As [`new`](Self::new), with `first` slots in the first block, and at most `largest` in any;
+    /// each block has twice as many as the one before, and one. Numbers below 1, or above what a
+    /// block can have, are taken for the nearest one that is possible: a first block has at most
+    /// 255 slots, others 32 767; where addresses have 32 bits, all have at most 7.
+    pub fn with_blocks(first: usize, largest: usize) -> Self {
         Self {
-            producers: Producers::new(sizes),
+            producers: Producers::new(first, largest),
             consumer: Consumer::new(),
         }
     }
@@ -149,9 +130,16 @@ impl<T> EventQueue<T> {
     /// `pop`, `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
     #[inline]
-    pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
+    pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
+        let mut moved = 0;
+        let sink = |event| {
+            moved += 1;
+            sink(event);
+            true
+        };
         // SAFETY: as ours.
-        unsafe { self.consumer.drain(&self.producers, sink) }
+        unsafe { self.consumer.drain_while(&self.producers, sink) };
+        moved
     }
 
     /// As [`drain`](Self::drain), but moves `max` events at most. Returns whether it stopped for
@@ -185,9 +173,18 @@ impl<T> EventQueue<T> {
     /// assert_eq!(portions, [vec![0, 1], vec![2, 3], vec![4]]);
     /// ```
     #[inline]
-    pub unsafe fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
+    pub unsafe fn drain_up_to(&self, max: usize, mut sink: impl FnMut(T)) -> bool {
+        if max == 0 {
+            return !self.is_empty();
+        }
+        let mut left = max;
+        let sink = |event| {
+            left -= 1;
+            sink(event);
+            left > 0
+        };
         // SAFETY: as ours.
-        unsafe { self.consumer.drain_up_to(&self.producers, max, sink) }
+        unsafe { self.consumer.drain_while(&self.producers, sink) }
     }
 
     /// Takes the oldest event, or `None` if no push had completed when it looked.

@@ -4,16 +4,17 @@ use core::cell::Cell;
 use core::fmt;
 use core::iter;
 use core::marker::PhantomData;
+use core::mem;
 use core::task::{Context, Poll, Waker};
 
 use filch_sync::{Arc, hint};
 
-use super::pace::Pace;
+use super::adaptive_delay::AdaptiveDelay;
 use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
 use crate::closed::ReopenError;
-use crate::content::Full;
+use crate::scan::Scan;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
 /// it.
@@ -29,7 +30,11 @@ use crate::content::Full;
 /// an [`EventQueue`](crate::EventQueue).
 pub struct Receiver<T> {
     pub(super) shared: Arc<Shared<T>>,
-    pace: Pace,
+    delay: AdaptiveDelay,
+    /// Whether slots behind the head may be emptied, and are marked.
+    is_marked: bool,
+    /// The scan that has passed them, if it is not over.
+    scan: Option<Scan>,
     /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -49,7 +54,9 @@ impl<T> Receiver<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         Self {
             shared,
-            pace: Pace::new(),
+            delay: AdaptiveDelay::new(),
+            is_marked: false,
+            scan: None,
             not_sync: PhantomData,
         }
     }
@@ -63,61 +70,82 @@ impl<T: Send> Receiver<T> {
     /// [`EventQueue::pop`](crate::EventQueue::pop).
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if let Some(event) = self.at_hand() {
-            // SAFETY: found just now.
-            return Some(unsafe { event.take() });
+        let event = self.pop_at_head();
+        if event.is_some() {
+            return event;
         }
-        self.pop_after_pause()
+        self.pop_slowly()
     }
 
-    /// The oldest event, if to find it takes no look at the tail; to be taken at once.
+    /// The oldest event, if to find it takes no look at the tail.
     #[inline]
-    fn at_hand(&mut self) -> Option<Full<T>> {
-        // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        let event = unsafe { self.shared.consumer.at_hand() }?;
-        self.pace.took(1);
-        Some(event)
+    fn pop_at_head(&mut self) -> Option<T> {
+        if self.is_marked {
+            return None;
+        }
+        // SAFETY: there is one receiver, borrowed exclusively; no slot behind the head is emptied.
+        let event = unsafe { self.shared.consumer.pop_at_head() };
+        self.delay.run += u32::from(event.is_some());
+        event
     }
 
-    /// The rest of `pop`, if no event is at hand.
+    /// The rest of `pop`.
     #[cold]
     #[inline(never)]
-    fn pop_after_pause(&mut self) -> Option<T> {
-        let Shared {
-            consumer,
-            producers,
-            ..
-        } = &*self.shared;
-        // SAFETY: as in `at_hand`, here and below.
-        if let Some(event) = unsafe { consumer.pop_in_kept_pass(producers) } {
-            self.pace.took(1);
+    fn pop_slowly(&mut self) -> Option<T> {
+        if let Some(scan) = self.scan
+            && let Some(event) = self.pop_by(scan)
+        {
             return Some(event);
         }
         // At a block's end the next event may be there; to see it, one has to ask the tail.
-        let pauses = match consumer.head().left() {
+        let pauses = match self.shared.consumer.head().left() {
             0 | 1 => 0,
-            _ => self.pace.caught_up(Self::PAUSES_PER_EVENT),
+            _ => self.delay.caught_up(Self::PAUSES_PER_EVENT),
         };
         if pauses > 0 {
             hint::linger(pauses);
-            if let Some(event) = self.at_hand() {
-                // SAFETY: found just now.
-                return Some(unsafe { event.take() });
+            if let Some(event) = self.pop_at_head() {
+                return Some(event);
             }
         }
+        let (head, limit) = (self.shared.consumer.head(), self.shared.producers.snapshot());
+        let event = self.pop_by(Scan::new(head, limit));
+        if event.is_none() && pauses > 0 {
+            self.delay.in_vain();
+        }
+        event
+    }
+
+    /// The next event of a scan, the newest that there is.
+    fn pop_by(&mut self, scan: Scan) -> Option<T> {
+        let mut next = None;
+        self.run(scan, |event| {
+            next = Some(event);
+            false
+        });
+        self.delay.took(usize::from(next.is_some()));
+        next
+    }
+
+    /// Goes on with a scan, and keeps it if slots behind the head may be emptied then: it has
+    /// passed over a slot in flight, or an earlier one had, and it has not come to its end.
+    fn run(&mut self, mut scan: Scan, sink: impl FnMut(T) -> bool) {
+        if scan.is_over() {
+            return;
+        }
+        let was_marked = mem::replace(&mut self.is_marked, true);
+        self.scan = None;
         let Shared {
             consumer,
             producers,
             ..
         } = &*self.shared;
-        // SAFETY: as above; the kept pass is over.
-        let event = unsafe { consumer.pop_in_new_pass(producers) };
-        if event.is_some() {
-            self.pace.took(1);
-        } else if pauses > 0 {
-            self.pace.in_vain();
-        }
-        event
+        // SAFETY: there is one receiver, borrowed exclusively; the limit was acquired, and the scan
+        // is the newest.
+        unsafe { consumer.run(producers, &mut scan, sink) };
+        self.is_marked = scan.has_passed() || was_marked && !scan.is_over();
+        self.scan = self.is_marked.then_some(scan);
     }
 
     /// Takes the oldest event, if there is one. As [`pop`](Self::pop), and says whether one may
@@ -129,12 +157,7 @@ impl<T: Send> Receiver<T> {
     /// [`reopen`](Self::reopen) and [`sender`](Self::sender) begin anew.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, RecvError> {
-        // Not by `pop`: to make a `Result` of an `Option` is a copy of the event.
-        if let Some(event) = self.at_hand() {
-            // SAFETY: found just now.
-            return Ok(unsafe { event.take() });
-        }
-        match self.pop_after_pause() {
+        match self.pop() {
             Some(event) => Ok(event),
             None if self.shared.is_over() => Err(RecvError::Disconnected),
             None => Err(RecvError::Empty),
@@ -148,12 +171,17 @@ impl<T: Send> Receiver<T> {
 
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
-    pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
-        // SAFETY: as in `pop`.
-        let moved = unsafe { self.shared.consumer.drain(&self.shared.producers, sink) };
+    pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
+        let mut moved = 0;
+        let (head, limit) = (self.shared.consumer.head(), self.shared.producers.snapshot());
+        self.run(Scan::new(head, limit), |event| {
+            moved += 1;
+            sink(event);
+            true
+        });
         if moved > 0 && !self.is_empty() {
-            self.pace.took(moved);
-            hint::linger(self.pace.caught_up(Self::PAUSES_PER_EVENT));
+            self.delay.took(moved);
+            hint::linger(self.delay.caught_up(Self::PAUSES_PER_EVENT));
         }
         moved
     }

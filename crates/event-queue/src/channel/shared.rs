@@ -6,16 +6,16 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 
 use super::sleeper::Sleeper;
+use crate::block::Block;
 use crate::consumer::Consumer;
 use crate::producers::Producers;
-use crate::sizes::Sizes;
 
 /// The producers' words and the consumer's lie on different lines: there are few channels, and
 /// their ends are on different cores. On a third line is what every push reads and few threads
 /// write.
 pub(super) struct Shared<T> {
-    pub(super) producers: CachePadded<Producers<T, true>>,
-    pub(super) consumer: CachePadded<Consumer<T, true>>,
+    pub(super) producers: CachePadded<Producers<T>>,
+    pub(super) consumer: CachePadded<Consumer<T>>,
     pub(super) sleeper: Sleeper,
     /// How many senders there are.
     senders: AtomicUsize,
@@ -27,10 +27,22 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
+    /// Bytes of the first block. There are few channels, so it may be large: if it is used again
+    /// and again, one rewind serves some two hundred events.
+    const FIRST: usize = 2040;
+    /// Bytes of later ones. More where an event takes more than a cache line: the allocator takes a
+    /// good part of what a backlog of these costs.
+    const LARGEST: usize = if size_of::<T>() > 64 { 16_376 } else { 4088 };
+
     /// An empty queue, without senders.
     pub(super) fn new() -> Self {
+        let first = Block::<T>::slots_in(Self::FIRST, 7);
+        Self::with_blocks(first, Block::<T>::slots_in(Self::LARGEST, 31))
+    }
+
+    pub(super) fn with_blocks(first: usize, largest: usize) -> Self {
         Self {
-            producers: CachePadded::new(Producers::new(Sizes::of_channel::<T>())),
+            producers: CachePadded::new(Producers::new(first, largest)),
             consumer: CachePadded::new(Consumer::new()),
             sleeper: Sleeper::new(),
             senders: AtomicUsize::new(0),
