@@ -311,16 +311,22 @@ impl<T> Block<T> {
         }
     }
 
-    /// Moves the event out of slot `index`.
+    /// Moves out the event in the slot before `place`.
+    ///
+    /// Whoever finds an event passes on its place, and not the event: an `Option` of a large one is
+    /// one more copy of it.
     ///
     /// # Safety
     /// The caller is the consumer, has found the slot full by [`look`](Self::look), and takes its
-    /// event once.
+    /// event once, and at once.
     #[inline]
-    pub(crate) unsafe fn take(self, index: usize) -> T {
+    pub(crate) unsafe fn take(place: Position) -> T {
         // SAFETY: the block is live, as the slot is not emptied. It was found full, with Acquire,
         // so it is initialised and no longer the producer's.
-        unsafe { (*self.value(index)).with(|cell| (*cell).assume_init_read()) }
+        unsafe {
+            let value = Self::at(place.block()).value(place.left());
+            (*value).with(|cell| (*cell).assume_init_read())
+        }
     }
 
     /// Notes that slot `index` is emptied.
@@ -340,10 +346,20 @@ impl<T> Block<T> {
     pub(crate) unsafe fn clear_from(self, left: usize) {
         // SAFETY: live (contract).
         for index in left..unsafe { self.slots() } {
-            // SAFETY: live. ORDERING: Relaxed: no producer owns the slot; the next one to claim it
-            // acquires the rewind, which comes after this store.
-            unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
+            // SAFETY: as ours.
+            unsafe { self.clear(index) };
         }
+    }
+
+    /// Makes slot `index` claimable once more.
+    ///
+    /// # Safety
+    /// As for `clear_from`.
+    #[inline]
+    pub(crate) unsafe fn clear(self, index: usize) {
+        // SAFETY: live (contract). ORDERING: Relaxed: no producer owns the slot; the next one to
+        // claim it acquires the rewind, which comes after this store.
+        unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
     /// Makes all slots claimable, upwards in memory, a group at a time: the stores go to different

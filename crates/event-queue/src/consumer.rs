@@ -57,19 +57,21 @@ impl<T> Consumer<T> {
         if head == limit {
             return false;
         }
-        // One event, and its block can be rewound: what a short queue has most often.
+        // One event, the first of its block, which can be rewound: what a short queue has most often.
         if limit.left() <= FEW && limit.is_one_after(head) {
-            let block = Block::<T>::at(limit.block());
+            let (block, index) = (Block::<T>::at(limit.block()), limit.left());
             // SAFETY: a slot lies before the limit, so the limit has a block, which is live, and
             // acquired with it; the caller is the consumer (contract), and the slot is not emptied.
-            if unsafe { block.look(limit.left()) } == State::Full {
-                // SAFETY: found just now.
-                let event = unsafe { block.take(limit.left()) };
+            if unsafe { block.slots() == index + 1 && block.look(index) == State::Full } {
                 // Before the call: if the sink panics, the event is gone.
                 self.set_head(limit);
-                sink(event);
-                // SAFETY: as ours; the limit was acquired.
-                unsafe { self.rewind(producers, limit) };
+                // SAFETY: found just now.
+                sink(unsafe { Block::take(limit) });
+                // SAFETY: as above; the slot is emptied.
+                unsafe { block.clear(index) };
+                if producers.rewind(limit, head) {
+                    self.set_head(head);
+                }
                 return false;
             }
         }
@@ -91,14 +93,16 @@ impl<T> Consumer<T> {
         scan: &mut Scan,
         mut sink: impl FnMut(T) -> bool,
     ) {
-        let run = Run {
+        let mut run = Run {
             consumer: self,
             producers,
-            scan,
+            scan: *scan,
+            done: scan,
         };
         // SAFETY: as ours.
-        while let Some(event) = unsafe { run.scan.next(producers) } {
-            if !sink(event) {
+        while let Some(place) = unsafe { run.scan.next(producers) } {
+            // SAFETY: found just now.
+            if !sink(unsafe { Block::take(place) }) {
                 break;
             }
         }
@@ -109,6 +113,7 @@ impl<T> Consumer<T> {
     ///
     /// # Safety
     /// The caller is the consumer; `end` is the head, and has a block.
+    #[inline(never)]
     unsafe fn rewind(&self, producers: &Producers<T>, end: Position) {
         // The second look saves a compare-exchange that would fail, and saves the producers a line.
         if producers.snapshot() != end {
@@ -126,27 +131,26 @@ impl<T> Consumer<T> {
         }
     }
 
-    /// The oldest event, if the head's slot is full, and not its block's last. This reads no word
-    /// that producers write, but the slot.
+    /// Moves the head behind the oldest event, and returns that place, if the head's slot is full,
+    /// and not its block's last. The caller must [take](Block::take) it. This reads no word that
+    /// producers write, but the slot.
     ///
     /// # Safety
     /// Besides the contract of the type: no slot behind the head is emptied.
     #[inline]
-    pub(crate) unsafe fn pop_at_head(&self) -> Option<T> {
+    pub(crate) unsafe fn pass_head(&self) -> Option<Position> {
         let head = self.head();
         if head.left() <= 1 {
             return None;
         }
         let next = head.next();
-        let block = Block::<T>::at(next.block());
         // SAFETY: the head's block is live, and was acquired when the head came there; no slot from
         // the head on is emptied (contract).
-        if unsafe { block.look(next.left()) } != State::Full {
+        if unsafe { Block::<T>::at(next.block()).look(next.left()) } != State::Full {
             return None;
         }
         self.set_head(next);
-        // SAFETY: found just now.
-        Some(unsafe { block.take(next.left()) })
+        Some(next)
     }
 
     pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {
@@ -228,17 +232,20 @@ impl<T> Consumer<T> {
     }
 }
 
-/// A scan that goes on. Its drop stores where the head is, also when the sink panics.
+/// A scan that goes on. Its drop stores how far it has got, also when the sink panics.
 struct Run<'a, T> {
     consumer: &'a Consumer<T>,
     producers: &'a Producers<T>,
-    scan: &'a mut Scan,
+    /// Not behind a reference: an event would cost a store and two loads.
+    scan: Scan,
+    done: &'a mut Scan,
 }
 
 impl<T> Drop for Run<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call of `run`.
         unsafe { self.scan.settle(self.producers) };
+        *self.done = self.scan;
         let head = self.scan.head();
         // A call that finds nothing writes nothing: other threads may poll `is_empty`.
         if head != self.consumer.head() {

@@ -16,15 +16,16 @@ const UNUSED: u32 = if cfg!(all(
     0
 };
 
-/// All bits of a word but the address: from the lowest, `closed`, which only a tail has, and the
-/// number of slots left.
-const LOW: usize = (ALIGN << UNUSED) - 1;
-const CLOSED: usize = 1;
-/// One slot, in a word.
-const ONE_LEFT: usize = 2;
+/// All bits of a word but the address: the number of slots left, and above it, in a tail, `closed`.
+const LOW: usize = if UNUSED == 0 {
+    ALIGN - 1
+} else {
+    (1 << UNUSED) - 1
+};
+const CLOSED: usize = LOW.div_ceil(2);
 
-/// The most slots that a block may have: 32 767, or 7.
-pub(crate) const MAX_SLOTS: usize = LOW / ONE_LEFT;
+/// The most slots that a block may have: 2047, or 7.
+pub(crate) const MAX_SLOTS: usize = LOW / 2;
 
 /// A place between two slots: the address of a block, and the number of its slots that come after
 /// the place. Slots are used from the last to the first, so the next one has the index `left - 1`.
@@ -45,28 +46,28 @@ impl Position {
     /// slots.
     pub(crate) const fn before(block: usize, slots: usize) -> Self {
         debug_assert!(block.is_multiple_of(ALIGN) && slots <= MAX_SLOTS);
-        Self((block << UNUSED) | (slots * ONE_LEFT))
+        Self((block << UNUSED) | slots)
     }
 
     /// Address of the block; 0 is none.
     pub(crate) const fn block(self) -> usize {
-        (self.0.cast_signed() >> UNUSED).cast_unsigned() & !(ALIGN - 1)
+        ((self.0 & !LOW).cast_signed() >> UNUSED).cast_unsigned()
     }
 
     /// The number of the block's slots that come after this place; 0 where there is no block.
     pub(crate) const fn left(self) -> usize {
-        (self.0 & LOW) / ONE_LEFT
+        self.0 & LOW
     }
 
     /// The place behind the next slot. The block must have one left.
     pub(crate) const fn next(self) -> Self {
         debug_assert!(self.left() > 0);
-        Self(self.0 - ONE_LEFT)
+        Self(self.0 - 1)
     }
 
     /// Whether this place is one slot after that one, if both are in the same block.
     pub(crate) const fn is_one_after(self, earlier: Self) -> bool {
-        self.0.wrapping_add(ONE_LEFT) == earlier.0
+        self.0.wrapping_add(1) == earlier.0
     }
 
     pub(crate) const fn to_word(self) -> usize {

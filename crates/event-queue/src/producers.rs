@@ -55,9 +55,10 @@ impl<T> Producers<T> {
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        let Some(place) = self.claim() else {
+        let place = self.claim();
+        if place == Position::NONE {
             return Err(Closed(event));
-        };
+        }
         // SAFETY: `claim` gave us the slot.
         unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
         Ok(())
@@ -71,9 +72,10 @@ impl<T> Producers<T> {
         if now != generation && is_later(now, generation) {
             return Err(PushError::Stale(event));
         }
-        let Some(place) = self.claim() else {
+        let place = self.claim();
+        if place == Position::NONE {
             return Err(PushError::Closed(event));
-        };
+        }
         // Now the answer is final: a life ends only when every slot that was claimed in it is
         // emptied, and this one is not even filled.
         let (block, index) = (Block::at(place.block()), place.left() - 1);
@@ -87,18 +89,17 @@ impl<T> Producers<T> {
         Ok(())
     }
 
-    /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    /// Claims the next slot, which comes after the place returned; `NONE` if the queue is closed.
     #[inline]
-    pub(crate) fn claim(&self) -> Option<Position> {
+    pub(crate) fn claim(&self) -> Position {
         let tail = self.tail_after_close();
-        let mut lost = None;
-        if !tail.closed && tail.next.left() > 0 {
-            match self.advance(tail, tail.next.next()) {
-                Ok(()) => return Some(tail.next),
-                Err(now) => lost = Some(now),
-            }
+        if tail.closed || tail.next.left() == 0 {
+            return self.claim_slowly(None);
         }
-        self.claim_slowly(lost)
+        match self.advance(tail, tail.next.next()) {
+            Ok(()) => tail.next,
+            Err(now) => self.claim_slowly(Some(now)),
+        }
     }
 
     /// The tail. A push that it refuses comes after the close.
@@ -109,11 +110,11 @@ impl<T> Producers<T> {
         Tail::from_word(self.tail.load(Ordering::Acquire))
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if it has lost
-    /// one. Out of line, so that a push that wins at once needs few registers.
+    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one has
+    /// failed. Out of line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(&self, lost: Option<Tail>) -> Option<Position> {
+    fn claim_slowly(&self, lost: Option<Tail>) -> Position {
         let mut backoff = Backoff::new();
         let mut tail = lost.unwrap_or_else(|| self.tail_after_close());
         let mut lost = lost.is_some();
@@ -122,7 +123,7 @@ impl<T> Producers<T> {
                 backoff.lost();
             }
             if tail.closed {
-                return None;
+                return Position::NONE;
             }
             let claimed = if tail.next.left() == 0 {
                 self.install(tail)
@@ -130,7 +131,7 @@ impl<T> Producers<T> {
                 self.advance(tail, tail.next.next()).map(|()| tail.next)
             };
             match claimed {
-                Ok(place) => return Some(place),
+                Ok(place) => return place,
                 Err(now) => (tail, lost) = (now, true),
             }
         }

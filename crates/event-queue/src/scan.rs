@@ -60,40 +60,35 @@ impl Scan {
         }
     }
 
-    /// Moves the next event out.
+    /// Goes on behind the next event, and returns that place. The caller must
+    /// [take](Block::take) it.
     ///
     /// # Safety
     /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
     /// scan has moved since this one began.
     #[inline]
-    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<T> {
+    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Position> {
         if self.is_over() {
             return None;
         }
-        let is_found = self.passed.is_none() && self.at.left() > 0 && {
+        if self.passed.is_none() && self.at.left() > 0 {
             let next = self.at.next();
             // SAFETY: as in `search`, which looks again if this is no event.
-            let state = unsafe { Block::<T>::at(next.block()).look(next.left()) };
-            if state == State::Full {
+            if unsafe { Block::<T>::at(next.block()).look(next.left()) } == State::Full {
                 self.at = next;
+                return Some(next);
             }
-            state == State::Full
-        };
-        // SAFETY: as ours.
-        if is_found || unsafe { self.search(producers) } {
-            // SAFETY: the slot before `at` was found full just now.
-            return Some(unsafe { Block::at(self.at.block()).take(self.at.left()) });
         }
-        None
+        // SAFETY: as ours.
+        unsafe { self.search(producers) }
     }
 
-    /// The rest of `next`: goes on behind the next full slot, over slots in flight, cancelled ones,
-    /// and the ends of blocks. Returns whether there is one, which the caller must empty.
+    /// The rest of `next`: slots in flight, cancelled ones, and the ends of blocks.
     ///
     /// # Safety
     /// As for `next`.
     #[inline(never)]
-    unsafe fn search<T>(&mut self, producers: &Producers<T>) -> bool {
+    unsafe fn search<T>(&mut self, producers: &Producers<T>) -> Option<Position> {
         while !self.is_over() {
             if self.at.left() == 0 {
                 // The next block's first slot was claimed with its installation, so it lies before
@@ -124,10 +119,10 @@ impl Scan {
                 unsafe { block.set_taken(index) };
             }
             if state == State::Full {
-                return true;
+                return Some(self.at);
             }
         }
-        false
+        None
     }
 
     /// Moves over the slots that are done, if the head is here.

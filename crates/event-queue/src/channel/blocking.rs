@@ -43,32 +43,6 @@ impl Bed {
 }
 
 impl<T: Send> Receiver<T> {
-    /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
-    /// queue is closed, or the last sender is gone.
-    ///
-    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
-    /// the last sender's drop, wakes it.
-    ///
-    /// # Examples
-    /// ```
-    /// let (sender, mut receiver) = filch_event_queue::channel();
-    /// let counting = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
-    ///
-    /// let mut sum = 0;
-    /// while let Some(number) = receiver.recv() {
-    ///     sum += number;
-    /// }
-    /// assert_eq!(sum, 6);
-    /// # counting.join().unwrap();
-    /// ```
-    #[inline]
-    pub fn recv(&mut self) -> Option<T> {
-        match self.pop() {
-            None => self.recv_until(None).ok(),
-            event => event,
-        }
-    }
-
     /// As [`recv`](Self::recv), but waits for `timeout` at most.
     ///
     /// # Errors
@@ -84,7 +58,7 @@ impl<T: Send> Receiver<T> {
     /// `None`: however long it takes.
     #[cold]
     #[inline(never)]
-    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
+    pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
         let mut spinner = AdaptiveSpinner::new();
         let mut bed = None;
         loop {
@@ -129,7 +103,7 @@ mod tests {
     #[test]
     fn a_thread_waits_for_a_push_that_is_under_way() {
         let (sender, mut receiver) = channel();
-        let place = sender.shared.producers.claim().unwrap();
+        let place = sender.shared.producers.claim();
         let receiving = thread::spawn(move || receiver.recv());
         let sleeper = &sender.shared.sleeper;
         for asleep in [true, false, true] {

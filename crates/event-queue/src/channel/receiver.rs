@@ -13,7 +13,9 @@ use super::adaptive_delay::AdaptiveDelay;
 use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
+use crate::block::Block;
 use crate::closed::ReopenError;
+use crate::position::Position;
 use crate::scan::Scan;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
@@ -66,27 +68,56 @@ impl<T: Send> Receiver<T> {
     /// How many pauses an event is worth. A producer takes longer for a large one.
     const PAUSES_PER_EVENT: u32 = 4 + 4 * (size_of::<T>() / 64) as u32;
 
+    /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
+    /// queue is closed, or the last sender is gone.
+    ///
+    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
+    /// the last sender's drop, wakes it.
+    ///
+    /// # Examples
+    /// ```
+    /// let (sender, mut receiver) = filch_event_queue::channel();
+    /// let counting = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
+    ///
+    /// let mut sum = 0;
+    /// while let Some(number) = receiver.recv() {
+    ///     sum += number;
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # counting.join().unwrap();
+    /// ```
+    #[cfg(not(target_os = "none"))]
+    #[inline]
+    pub fn recv(&mut self) -> Option<T> {
+        match self.pop() {
+            None => self.recv_until(None).ok(),
+            event => event,
+        }
+    }
+
     /// Takes the oldest event, if there is one. Wait-free; see
     /// [`EventQueue::pop`](crate::EventQueue::pop).
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let event = self.pop_at_head();
-        if event.is_some() {
-            return event;
+        match self.pass_head() {
+            // SAFETY: found just now.
+            Some(place) => Some(unsafe { Block::take(place) }),
+            None => self.pop_slowly(),
         }
-        self.pop_slowly()
     }
 
-    /// The oldest event, if to find it takes no look at the tail.
+    /// Goes on behind the oldest event, if to find it takes no look at the tail; the event is to be
+    /// taken at once.
     #[inline]
-    fn pop_at_head(&mut self) -> Option<T> {
+    fn pass_head(&mut self) -> Option<Position> {
         if self.is_marked {
             return None;
         }
         // SAFETY: there is one receiver, borrowed exclusively; no slot behind the head is emptied.
-        let event = unsafe { self.shared.consumer.pop_at_head() };
-        self.delay.run += u32::from(event.is_some());
-        event
+        let place = unsafe { self.shared.consumer.pass_head() }?;
+        // Wraps around after 2^32 events, which may then look like few: one pause more or less.
+        self.delay.run = self.delay.run.wrapping_add(1);
+        Some(place)
     }
 
     /// The rest of `pop`.
@@ -105,16 +136,21 @@ impl<T: Send> Receiver<T> {
         };
         if pauses > 0 {
             hint::linger(pauses);
-            if let Some(event) = self.pop_at_head() {
-                return Some(event);
+            if let Some(place) = self.pass_head() {
+                // SAFETY: found just now.
+                return Some(unsafe { Block::take(place) });
             }
         }
-        let (head, limit) = (self.shared.consumer.head(), self.shared.producers.snapshot());
-        let event = self.pop_by(Scan::new(head, limit));
+        let event = self.pop_by(self.new_scan());
         if event.is_none() && pauses > 0 {
             self.delay.in_vain();
         }
         event
+    }
+
+    /// A scan of all that is claimed now.
+    fn new_scan(&self) -> Scan {
+        Scan::new(self.shared.consumer.head(), self.shared.producers.snapshot())
     }
 
     /// The next event of a scan, the newest that there is.
@@ -157,7 +193,12 @@ impl<T: Send> Receiver<T> {
     /// [`reopen`](Self::reopen) and [`sender`](Self::sender) begin anew.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, RecvError> {
-        match self.pop() {
+        // Not by `pop`: to make a `Result` of an `Option` is a copy of the event.
+        if let Some(place) = self.pass_head() {
+            // SAFETY: found just now.
+            return Ok(unsafe { Block::take(place) });
+        }
+        match self.pop_slowly() {
             Some(event) => Ok(event),
             None if self.shared.is_over() => Err(RecvError::Disconnected),
             None => Err(RecvError::Empty),
@@ -173,8 +214,7 @@ impl<T: Send> Receiver<T> {
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
     pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
         let mut moved = 0;
-        let (head, limit) = (self.shared.consumer.head(), self.shared.producers.snapshot());
-        self.run(Scan::new(head, limit), |event| {
+        self.run(self.new_scan(), |event| {
             moved += 1;
             sink(event);
             true
@@ -346,7 +386,7 @@ mod tests {
         let woken = Arc::new(Woken(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&woken));
         let mut cx = Context::from_waker(&waker);
-        let place = sender.shared.producers.claim().unwrap();
+        let place = sender.shared.producers.claim();
 
         assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
         assert!(woken.0.swap(false, Ordering::Relaxed));

@@ -117,7 +117,7 @@ mod tests {
         let alive = Arc::new(());
         let (sender, receiver) = channel::<Loud>();
         let producers = &sender.shared.producers;
-        let stalled = [1, 2, 3].map(|number| (producers.claim().unwrap(), number));
+        let stalled = [1, 2, 3].map(|number| (producers.claim(), number));
         drop(receiver);
         for (place, number) in stalled {
             let _alive = Arc::clone(&alive);

@@ -197,8 +197,8 @@ impl Queue {
     fn stall(&mut self) {
         let claimed = self.tick();
         let place = self.end.producers().claim();
-        assert_eq!(place.is_none(), self.closed);
-        if let Some(place) = place {
+        assert_eq!(place == Position::NONE, self.closed);
+        if !self.closed {
             self.newest = claimed;
             self.slots.push(Slot {
                 number: claimed,
