@@ -51,22 +51,20 @@ struct Header {
     slots: u32,
 }
 
-/// A slot's memory: an event, what was one, or what will be one.
+/// The memory of an event that is there, was there, or will be.
 type Value<T> = UnsafeCell<MaybeUninit<T>>;
 
+/// The number of slots that have their states side by side.
+const GROUP: usize = 8;
+
 /// Slots come in groups, states last. So a state costs one byte, whatever alignment the events
-/// need, and lies near its event.
-///
-/// This type gives offsets only; there is never a reference to one: the last group may begin with
-/// the block's last slot.
+/// need, and lies near its event. There is never a reference to a group: the last one may begin
+/// with the block's last slot.
 #[repr(C)]
 struct Group<T> {
     values: [Value<T>; GROUP],
     states: [AtomicU8; GROUP],
 }
-
-/// The number of slots that have their states side by side.
-const GROUP: usize = 8;
 
 /// A block, by the address of its header. It may outlive the block: each use has the contract that
 /// that is live.
@@ -83,14 +81,6 @@ pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
 }
-
-impl<T> Clone for Block<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Block<T> {}
 
 /// Sizes and distances, in bytes.
 impl<T> Block<T> {
@@ -122,31 +112,13 @@ impl<T> Block<T> {
             .expect("a few slots fit the address space")
     }
 
-    /// The place of the state of slot `index`, from the header.
-    const fn state_at(index: usize) -> isize {
-        let states = offset_of!(Group<T>, states) + Self::place(index) * size_of::<AtomicU8>();
-        Self::group_at(index) + states.cast_signed()
-    }
-
-    /// The place of the value of slot `index`, from the header.
-    const fn value_at(index: usize) -> isize {
-        let values = offset_of!(Group<T>, values) + Self::place(index) * size_of::<Value<T>>();
-        Self::group_at(index) + values.cast_signed()
-    }
-
-    /// The place where the group of slot `index` begins, or would, from the header.
-    const fn group_at(index: usize) -> isize {
-        (Self::upwards(index) >> GROUP.ilog2()) * size_of::<Group<T>>().cast_signed()
-    }
-
-    /// The number of slot `index` in its group, upwards.
-    const fn place(index: usize) -> usize {
-        Self::upwards(index).cast_unsigned() % GROUP
-    }
-
-    /// The number of slot `index` if the header is at 0: of slot 0, which lies just below, -1.
-    const fn upwards(index: usize) -> isize {
-        !index.cast_signed()
+    /// The distance from the header to the group of slot `index`, or to where it would begin; and
+    /// the slot's number in there, upwards.
+    const fn group_and_place(index: usize) -> (isize, usize) {
+        // The slot's number if the header is at 0: slot 0 lies just below.
+        let upwards = !index.cast_signed();
+        let group = (upwards >> GROUP.ilog2()) * size_of::<Group<T>>().cast_signed();
+        (group, upwards.cast_unsigned() % GROUP)
     }
 }
 
@@ -194,7 +166,10 @@ impl<T> Block<T> {
                 block.value(index).write(value);
             }
             let is_kept = block.start().block() == header.addr().get();
-            assert!(is_kept, "an address with more bits than a queue's word keeps");
+            assert!(
+                is_kept,
+                "an address with more bits than a queue's word keeps"
+            );
         }
         block
     }
@@ -217,33 +192,36 @@ impl<T> Block<T> {
 
     /// # Safety
     /// The block is live for as long as the reference is used.
-    unsafe fn header<'a>(self) -> &'a Header {
+    unsafe fn header(&self) -> &Header {
         // SAFETY: live (contract); mutable parts are in cells.
         unsafe { self.header.as_ref() }
     }
 
     /// # Safety
     /// The block is live, and has a slot `index`, or another one of that group.
-    unsafe fn state(self, index: usize) -> *mut AtomicU8 {
-        let header = self.header.as_ptr();
+    unsafe fn state(&self, index: usize) -> *mut AtomicU8 {
+        let (group, place) = Self::group_and_place(index);
+        let state = offset_of!(Group<T>, states) + place * size_of::<AtomicU8>();
+        let distance = group + state.cast_signed();
         // SAFETY: within the block's memory (contract), whose provenance the pointer has: a group
         // has all its states, also if it is the last one. No reference is made.
-        unsafe { header.byte_offset(Self::state_at(index)).cast() }
+        unsafe { self.header.as_ptr().byte_offset(distance).cast() }
     }
 
     /// # Safety
     /// The block is live, and has a slot `index`.
-    unsafe fn value(self, index: usize) -> *mut Value<T> {
-        let header = self.header.as_ptr();
+    unsafe fn value(&self, index: usize) -> *mut Value<T> {
+        let (group, place) = Self::group_and_place(index);
+        let distance = group + (place * size_of::<Value<T>>()).cast_signed();
         // SAFETY: as above; the last group reaches down to its last slot.
-        unsafe { header.byte_offset(Self::value_at(index)).cast() }
+        unsafe { self.header.as_ptr().byte_offset(distance).cast() }
     }
 
     /// The number of slots.
     ///
     /// # Safety
     /// The block is live, and its installation was acquired.
-    pub(crate) unsafe fn slots(self) -> usize {
+    pub(crate) unsafe fn slots(&self) -> usize {
         // SAFETY: live (contract).
         unsafe { self.header() }.slots as usize
     }
@@ -252,7 +230,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for `slots`.
-    pub(crate) unsafe fn start(self) -> Position {
+    pub(crate) unsafe fn start(&self) -> Position {
         // SAFETY: as ours.
         Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
@@ -263,7 +241,7 @@ impl<T> Block<T> {
     /// The block is live, and the caller claimed its slot `index` and has not filled it. The block
     /// may be freed as soon as this has stored the state.
     #[inline]
-    pub(crate) unsafe fn fill(self, index: usize, value: T) {
+    pub(crate) unsafe fn fill(&self, index: usize, value: T) {
         // SAFETY: live (contract): the consumer frees the block only after each claimed slot was
         // filled.
         let slot = unsafe { self.value(index) };
@@ -279,7 +257,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for [`fill`](Self::fill).
-    pub(crate) unsafe fn cancel(self, index: usize) {
+    pub(crate) unsafe fn cancel(&self, index: usize) {
         // SAFETY: as ours.
         unsafe { self.complete(index, CANCELLED) };
     }
@@ -287,7 +265,7 @@ impl<T> Block<T> {
     /// # Safety
     /// As for [`fill`](Self::fill), and if `state` is [`FULL`], the value is there.
     #[inline]
-    unsafe fn complete(self, index: usize, state: u8) {
+    unsafe fn complete(&self, index: usize, state: u8) {
         // SAFETY: live until this store, the last access. No reference to the slot is an argument:
         // it would have to stay valid until this returns. ORDERING: Release, with the Acquire load
         // in `look`: the value is written before the consumer sees the state, and this thread is
@@ -301,7 +279,7 @@ impl<T> Block<T> {
     /// The block is live. The caller is the consumer, has acquired the block's installation, and
     /// has not emptied this slot since it was last claimed, or has noted it by `set_taken`.
     #[inline]
-    pub(crate) unsafe fn look(self, index: usize) -> State {
+    pub(crate) unsafe fn look(&self, index: usize) -> State {
         // SAFETY: live (contract). ORDERING: Acquire, with the Release store in `complete`: else
         // the value might not be written yet.
         match unsafe { (*self.state(index)).load(Ordering::Acquire) } {
@@ -333,7 +311,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for `look`, which has found the slot full or cancelled.
-    pub(crate) unsafe fn set_taken(self, index: usize) {
+    pub(crate) unsafe fn set_taken(&self, index: usize) {
         // SAFETY: live (contract). ORDERING: Relaxed: only the consumer reads it; the next producer
         // of this slot acquires the rewind or the installation, before which the slot is cleared.
         unsafe { (*self.state(index)).store(TAKEN, Ordering::Relaxed) };
@@ -343,7 +321,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live. The caller is the consumer, and these slots are emptied.
-    pub(crate) unsafe fn clear_from(self, left: usize) {
+    pub(crate) unsafe fn clear_from(&self, left: usize) {
         // SAFETY: live (contract).
         for index in left..unsafe { self.slots() } {
             // SAFETY: as ours.
@@ -356,7 +334,7 @@ impl<T> Block<T> {
     /// # Safety
     /// As for `clear_from`.
     #[inline]
-    pub(crate) unsafe fn clear(self, index: usize) {
+    pub(crate) unsafe fn clear(&self, index: usize) {
         // SAFETY: live (contract). ORDERING: Relaxed: no producer owns the slot; the next one to
         // claim it acquires the rewind, which comes after this store.
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
@@ -367,7 +345,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and the caller's alone; it has that many slots.
-    unsafe fn empty(self, slots: usize) {
+    unsafe fn empty(&self, slots: usize) {
         for group in (0..slots.div_ceil(GROUP)).rev() {
             // SAFETY: the block is this thread's alone (contract), and large enough for the states
             // of all groups.
@@ -383,7 +361,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and this thread's alone; its slots are emptied.
-    pub(crate) unsafe fn renew(self) {
+    pub(crate) unsafe fn renew(&self) {
         // SAFETY: as ours.
         unsafe {
             self.empty(self.slots());
@@ -396,7 +374,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and this thread's alone.
-    pub(crate) unsafe fn follow(self, prev: usize) -> Position {
+    pub(crate) unsafe fn follow(&self, prev: usize) -> Position {
         self.header.as_ptr().expose_provenance();
         // SAFETY: as ours.
         unsafe {
@@ -410,7 +388,7 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after
     /// this block was installed.
-    pub(crate) unsafe fn prev(self) -> usize {
+    pub(crate) unsafe fn prev(&self) -> usize {
         // SAFETY: live; written before the block's installation, which happens before (contract),
         // and not since.
         unsafe { self.header().prev.with(|prev| *prev) }
@@ -420,7 +398,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and the caller is the consumer.
-    pub(crate) unsafe fn next(self) -> usize {
+    pub(crate) unsafe fn next(&self) -> usize {
         // SAFETY: live; only the consumer, which is the caller, touches this field.
         unsafe { self.header().next.with(|next| *next) }
     }
@@ -429,7 +407,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for `next`.
-    pub(crate) unsafe fn set_next(self, next: usize) {
+    pub(crate) unsafe fn set_next(&self, next: usize) {
         // SAFETY: as for `next`.
         unsafe { self.header().next.with_mut(|cell| *cell = next) };
     }

@@ -7,10 +7,7 @@ pub(crate) const ALIGN: usize = 16;
 ///
 /// Addresses of a process on a 64-bit system have 52 bits at most, unless it asks for more. Where
 /// they have 32 bits, or a tag at the top, a word keeps all of them, and blocks have few slots.
-const UNUSED: u32 = if cfg!(all(
-    target_pointer_width = "64",
-    not(target_os = "android")
-)) {
+const UNUSED: u32 = if cfg!(all(target_pointer_width = "64", not(target_os = "android"))) {
     12
 } else {
     0

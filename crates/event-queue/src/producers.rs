@@ -140,7 +140,10 @@ impl<T> Producers<T> {
     /// Brings a block, to follow the one that is used up, and claims its first slot.
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
         // ORDERING: Relaxed, here and below: a block of another size does no harm.
-        let blocks = self.blocks.load(Ordering::Relaxed);
+        let blocks = match tail.next {
+            Position::NONE => 0,
+            _ => self.blocks.load(Ordering::Relaxed),
+        };
         let block = match self.take_spare() {
             0 => Block::<T>::allocate(self.slots_after(blocks)),
             spare => {
@@ -280,11 +283,6 @@ impl<T> Producers<T> {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        if left.is_ok() {
-            // ORDERING: Relaxed: see `install`. Each producer that has stored it has filled a slot
-            // since, which was acquired.
-            self.blocks.store(0, Ordering::Relaxed);
-        }
         left.is_ok()
     }
 
@@ -292,8 +290,7 @@ impl<T> Producers<T> {
         // ORDERING: Release, with the Acquire load in `tail_after_close`. An RMW, because a store
         // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
-        self.tail
-            .fetch_or(Tail::CLOSED, Ordering::Release);
+        self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
     }
 
     pub(crate) fn generation(&self) -> u32 {

@@ -150,7 +150,10 @@ impl<T: Send> Receiver<T> {
 
     /// A scan of all that is claimed now.
     fn new_scan(&self) -> Scan {
-        Scan::new(self.shared.consumer.head(), self.shared.producers.snapshot())
+        Scan::new(
+            self.shared.consumer.head(),
+            self.shared.producers.snapshot(),
+        )
     }
 
     /// The next event of a scan, the newest that there is.

@@ -426,7 +426,10 @@ fn the_head_leaves_a_block_with_the_kept_scan() {
     queue.pop();
     queue.fill(0, true);
     queue.pop();
-    let (head, tail) = (queue.end.consumer().head(), queue.end.producers().tail().next);
+    let (head, tail) = (
+        queue.end.consumer().head(),
+        queue.end.producers().tail().next,
+    );
     assert_eq!(head.block(), tail.block());
     queue.end();
 }
