@@ -81,8 +81,8 @@ impl<T> Consumer<T> {
         !scan.is_over()
     }
 
-    /// Goes on with a scan, and moves its events to `sink` until that returns false. Then, also if
-    /// the sink panics, stores the head.
+    /// Moves the events of a scan to `sink` until that returns false. Then, also if the sink panics,
+    /// [stores](Self::store) how far it has got.
     ///
     /// # Safety
     /// As for [`Scan::next`].
@@ -105,6 +105,24 @@ impl<T> Consumer<T> {
             if !sink(unsafe { Block::take(place) }) {
                 break;
             }
+        }
+    }
+
+    /// Stores the head as a scan has left it, and rewinds the tail's block if that pays.
+    ///
+    /// # Safety
+    /// As for [`Scan::next`]; the scan was not over when it went on.
+    pub(crate) unsafe fn store(&self, producers: &Producers<T>, scan: &mut Scan) {
+        // SAFETY: as ours.
+        unsafe { scan.settle(producers) };
+        let head = scan.head();
+        // A call that finds nothing writes nothing: other threads may poll `is_empty`.
+        if head != self.head() {
+            self.set_head(head);
+        }
+        if scan.is_over() && !scan.has_passed() && head.left() <= FEW {
+            // SAFETY: as ours; the scan has come to its limit, behind a slot.
+            unsafe { self.rewind(producers, head) };
         }
     }
 
@@ -244,16 +262,7 @@ struct Run<'a, T> {
 impl<T> Drop for Run<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call of `run`.
-        unsafe { self.scan.settle(self.producers) };
+        unsafe { self.consumer.store(self.producers, &mut self.scan) };
         *self.done = self.scan;
-        let head = self.scan.head();
-        // A call that finds nothing writes nothing: other threads may poll `is_empty`.
-        if head != self.consumer.head() {
-            self.consumer.set_head(head);
-        }
-        if self.scan.is_over() && !self.scan.has_passed() && head.left() <= FEW {
-            // SAFETY: as above; the scan has come to its limit, in a block.
-            unsafe { self.consumer.rewind(self.producers, head) };
-        }
     }
 }

@@ -47,9 +47,14 @@ impl Scan {
         self.at.to_word() == self.limit.to_word()
     }
 
-    /// Whether it has passed over a slot in flight, so that slots behind the head may be emptied.
+    /// Whether it has passed over a slot in flight.
     pub(crate) const fn has_passed(&self) -> bool {
         self.passed.is_some()
+    }
+
+    /// Whether slots behind the head may be emptied now; `before`: when it began.
+    pub(crate) const fn leaves_marks(&self, before: bool) -> bool {
+        self.has_passed() || before && !self.is_over()
     }
 
     /// The place before the oldest slot that is not emptied.

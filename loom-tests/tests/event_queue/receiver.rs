@@ -262,7 +262,15 @@ fn a_scan_that_is_kept_passes_a_slot_in_flight() {
             let outcomes = outcomes.clone();
             move || {
                 let (sender, mut receiver) = channel();
-                let stalled = pushing(&sender, 1);
+                let crossing = Crossing::new();
+                let stalled = thread::spawn({
+                    let (sender, crossing) = (sender.clone(), crossing.clone());
+                    move || {
+                        crossing.pass();
+                        sender.push(Event::new(1)).unwrap();
+                    }
+                });
+                crossing.pass();
                 let claimed = !sender.is_empty();
                 // The first block has seven slots.
                 (2..=9).for_each(|number| sender.push(Event::new(number)).unwrap());

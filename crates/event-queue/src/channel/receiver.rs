@@ -124,10 +124,9 @@ impl<T: Send> Receiver<T> {
     #[cold]
     #[inline(never)]
     fn pop_slowly(&mut self) -> Option<T> {
-        if let Some(scan) = self.scan
-            && let Some(event) = self.pop_by(scan)
-        {
-            return Some(event);
+        let event = self.pop_by_scan();
+        if event.is_some() {
+            return event;
         }
         // At a block's end the next event may be there; to see it, one has to ask the tail.
         let pauses = match self.shared.consumer.head().left() {
@@ -141,50 +140,40 @@ impl<T: Send> Receiver<T> {
                 return Some(unsafe { Block::take(place) });
             }
         }
-        let event = self.pop_by(self.new_scan());
+        self.scan = self.new_scan();
+        let event = self.pop_by_scan();
         if event.is_none() && pauses > 0 {
             self.delay.in_vain();
         }
         event
     }
 
-    /// A scan of all that is claimed now.
-    fn new_scan(&self) -> Scan {
-        Scan::new(
+    /// A scan of all that is claimed now, if that is anything.
+    fn new_scan(&self) -> Option<Scan> {
+        let (head, limit) = (
             self.shared.consumer.head(),
             self.shared.producers.snapshot(),
-        )
+        );
+        (head != limit).then_some(Scan::new(head, limit))
     }
 
-    /// The next event of a scan, the newest that there is.
-    fn pop_by(&mut self, scan: Scan) -> Option<T> {
-        let mut next = None;
-        self.run(scan, |event| {
-            next = Some(event);
-            false
-        });
-        self.delay.took(usize::from(next.is_some()));
-        next
-    }
-
-    /// Goes on with a scan, and keeps it if slots behind the head may be emptied then: it has
-    /// passed over a slot in flight, or an earlier one had, and it has not come to its end.
-    fn run(&mut self, mut scan: Scan, sink: impl FnMut(T) -> bool) {
-        if scan.is_over() {
-            return;
-        }
-        let was_marked = mem::replace(&mut self.is_marked, true);
-        self.scan = None;
-        let Shared {
-            consumer,
-            producers,
-            ..
-        } = &*self.shared;
+    /// The next event of the scan, if there is one.
+    fn pop_by_scan(&mut self) -> Option<T> {
+        let scan = self.scan.as_mut()?;
+        let (consumer, producers) = (&self.shared.consumer, &self.shared.producers);
         // SAFETY: there is one receiver, borrowed exclusively; the limit was acquired, and the scan
         // is the newest.
-        unsafe { consumer.run(producers, &mut scan, sink) };
-        self.is_marked = scan.has_passed() || was_marked && !scan.is_over();
-        self.scan = self.is_marked.then_some(scan);
+        let place = unsafe { scan.next(producers) };
+        // SAFETY: found just now.
+        let event = place.map(|place| unsafe { Block::take(place) });
+        // SAFETY: as above.
+        unsafe { consumer.store(producers, scan) };
+        self.delay.took(usize::from(event.is_some()));
+        self.is_marked = scan.leaves_marks(self.is_marked);
+        if !self.is_marked {
+            self.scan = None;
+        }
+        event
     }
 
     /// Takes the oldest event, if there is one. As [`pop`](Self::pop), and says whether one may
@@ -217,11 +206,20 @@ impl<T: Send> Receiver<T> {
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
     pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
         let mut moved = 0;
-        self.run(self.new_scan(), |event| {
+        self.scan = None;
+        let Some(mut scan) = self.new_scan() else {
+            return 0;
+        };
+        // Also if the sink panics.
+        let was_marked = mem::replace(&mut self.is_marked, true);
+        let sink = |event| {
             moved += 1;
             sink(event);
             true
-        });
+        };
+        // SAFETY: as in `pop_by_scan`.
+        unsafe { (self.shared.consumer).run(&self.shared.producers, &mut scan, sink) };
+        self.is_marked = scan.leaves_marks(was_marked);
         if moved > 0 && !self.is_empty() {
             self.delay.took(moved);
             hint::linger(self.delay.caught_up(Self::PAUSES_PER_EVENT));
