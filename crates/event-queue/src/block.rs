@@ -11,7 +11,7 @@ use core::ptr::{self, NonNull};
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{ALIGN, MAX_SLOTS, Position};
+use crate::position::{ALIGN, Position};
 
 /// Not claimed, or claimed by a push that is under way.
 const EMPTY: u8 = 0;
@@ -24,7 +24,7 @@ const CANCELLED: u8 = 2;
 const TAKEN: u8 = 3;
 
 /// The state of a claimed slot, as the consumer sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub(crate) enum State {
     /// Its push is under way.
     InFlight,
@@ -95,8 +95,7 @@ impl<T> Block<T> {
     /// events are not all allocation.
     pub(crate) const fn slots_in(bytes: usize, at_least: usize) -> usize {
         let slots = (bytes - size_of::<Header>()) / size_of::<Group<T>>() * GROUP;
-        let slots = if slots < at_least { at_least } else { slots };
-        if slots > MAX_SLOTS { MAX_SLOTS } else { slots }
+        if slots < at_least { at_least } else { slots }
     }
 
     /// The distance from the beginning of a block's memory to its header.
@@ -160,7 +159,7 @@ impl<T> Block<T> {
         };
         // SAFETY: the memory is this thread's alone, and large and aligned enough.
         unsafe {
-            block.empty(slots);
+            block.empty();
             for index in 0..slots {
                 let value = UnsafeCell::new(MaybeUninit::uninit());
                 block.value(index).write(value);
@@ -289,10 +288,8 @@ impl<T> Block<T> {
         }
     }
 
-    /// Moves out the event in the slot before `place`.
-    ///
-    /// Whoever finds an event passes on its place, and not the event: an `Option` of a large one is
-    /// one more copy of it.
+    /// Moves out the event in the slot before `place`. Who finds an event passes on its place, as an
+    /// `Option` of a large event is a copy of it.
     ///
     /// # Safety
     /// The caller is the consumer, has found the slot full by [`look`](Self::look), and takes its
@@ -344,9 +341,10 @@ impl<T> Block<T> {
     /// lines, and none of them waits for another.
     ///
     /// # Safety
-    /// The block is live, and the caller's alone; it has that many slots.
-    unsafe fn empty(&self, slots: usize) {
-        for group in (0..slots.div_ceil(GROUP)).rev() {
+    /// The block is live, and the caller's alone; its slots are emptied.
+    pub(crate) unsafe fn empty(&self) {
+        // SAFETY: as ours.
+        for group in (0..unsafe { self.slots() }.div_ceil(GROUP)).rev() {
             // SAFETY: the block is this thread's alone (contract), and large enough for the states
             // of all groups.
             unsafe {
@@ -357,20 +355,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Makes a used block as good as new.
-    ///
-    /// # Safety
-    /// The block is live, and this thread's alone; its slots are emptied.
-    pub(crate) unsafe fn renew(&self) {
-        // SAFETY: as ours.
-        unsafe {
-            self.empty(self.slots());
-            self.set_next(0);
-        }
-    }
-
-    /// Names the block that this one is to follow, and returns the place before its first slot,
-    /// by which others may find the block.
+    /// Names the block before this one, and returns the place by which others may find this one.
     ///
     /// # Safety
     /// The block is live, and this thread's alone.
@@ -379,6 +364,7 @@ impl<T> Block<T> {
         // SAFETY: as ours.
         unsafe {
             self.header().prev.with_mut(|cell| *cell = prev);
+            self.set_next(0);
             self.start()
         }
     }

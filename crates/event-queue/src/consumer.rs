@@ -186,23 +186,13 @@ impl<T> Consumer<T> {
         self.head() == producers.tail().next
     }
 
-    #[inline]
     pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
-        let head = self.head();
-        if head == Position::NONE {
-            // The consumer is in no block, and so keeps none: it does when it goes on to the next.
-            return producers.tail().next == Position::NONE;
-        }
-        // SAFETY: as ours.
-        unsafe { self.leave_blocks(producers, head) }
-    }
-
-    /// The rest of `shrink`, if the head is in a block.
-    #[cold]
-    unsafe fn leave_blocks(&self, producers: &Producers<T>, head: Position) -> bool {
         producers.free_spare();
-        let tail = producers.tail();
-        let left = head == tail.next && producers.leave_block(tail);
+        let (head, tail) = (self.head(), producers.tail());
+        if head != tail.next || head == Position::NONE {
+            return head == tail.next;
+        }
+        let left = producers.leave_block(tail);
         if left {
             self.set_head(Position::NONE);
             // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
@@ -226,20 +216,10 @@ impl<T> Consumer<T> {
         Ok(unsafe { producers.open_next_life() })
     }
 
-    /// Drops the events that are in the queue, also if some of their destructors panic: see
-    /// [`drop_each`].
-    pub(crate) unsafe fn discard(&self, producers: &Producers<T>) {
-        // SAFETY: as ours.
-        drop_each(|| unsafe { self.pop(producers) });
-    }
-
-    /// Drops the events, as `discard` does, and frees the blocks.
-    ///
-    /// # Safety
-    /// No thread uses the queue any more.
+    /// Drops the events that are in the queue, also if some of their destructors panic (see
+    /// [`drop_each`]), and frees the blocks, unless pushes are under way.
     pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
-        // SAFETY: no call is under way (contract), so every claimed slot is full, and `pop` finds
-        // them all. Then one block is left, and no thread competes for the tail.
+        // SAFETY: as ours.
         drop_each(|| unsafe {
             let event = self.pop(producers);
             if event.is_none() {

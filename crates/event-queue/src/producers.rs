@@ -149,7 +149,7 @@ impl<T> Producers<T> {
             spare => {
                 let spare = Block::at(spare);
                 // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
-                unsafe { spare.renew() };
+                unsafe { spare.empty() };
                 spare
             }
         };

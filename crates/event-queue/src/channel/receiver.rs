@@ -73,19 +73,6 @@ impl<T: Send> Receiver<T> {
     ///
     /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
     /// the last sender's drop, wakes it.
-    ///
-    /// # Examples
-    /// ```
-    /// let (sender, mut receiver) = filch_event_queue::channel();
-    /// let counting = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
-    ///
-    /// let mut sum = 0;
-    /// while let Some(number) = receiver.recv() {
-    ///     sum += number;
-    /// }
-    /// assert_eq!(sum, 6);
-    /// # counting.join().unwrap();
-    /// ```
     #[cfg(not(target_os = "none"))]
     #[inline]
     pub fn recv(&mut self) -> Option<T> {
@@ -106,8 +93,8 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// Goes on behind the oldest event, if to find it takes no look at the tail; the event is to be
-    /// taken at once.
+    /// Goes on behind the oldest event, if it is found without a look at the tail. The caller takes
+    /// it at once.
     #[inline]
     fn pass_head(&mut self) -> Option<Position> {
         if self.is_marked {
@@ -150,10 +137,8 @@ impl<T: Send> Receiver<T> {
 
     /// A scan of all that is claimed now, if that is anything.
     fn new_scan(&self) -> Option<Scan> {
-        let (head, limit) = (
-            self.shared.consumer.head(),
-            self.shared.producers.snapshot(),
-        );
+        let head = self.shared.consumer.head();
+        let limit = self.shared.producers.snapshot();
         (head != limit).then_some(Scan::new(head, limit))
     }
 
@@ -351,7 +336,7 @@ impl<T> Drop for Receiver<T> {
         // A waker may own the task that owns the other end.
         self.shared.sleeper.withdraw();
         // SAFETY: there is one receiver, and this is it.
-        unsafe { self.shared.consumer.discard(&self.shared.producers) };
+        unsafe { self.shared.consumer.clear(&self.shared.producers) };
     }
 }
 

@@ -11,20 +11,18 @@
 
 extern crate std;
 
+mod end;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::prelude::v1::*;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::receiver::Receiver;
-use super::shared::Shared;
+use self::end::{End, Event};
 use crate::block::Block;
 use crate::closed::ReopenError;
-use crate::consumer::Consumer;
 use crate::position::Position;
-use crate::producers::Producers;
-use crate::queue::EventQueue;
 
 #[derive(Clone, Debug)]
 enum Call {
@@ -84,63 +82,6 @@ enum Content {
     Cancelled,
 }
 
-type Event = (u32, Arc<()>);
-
-/// A consumer, and what it consumes.
-enum End {
-    Embedded(EventQueue<Event>),
-    /// Its `pop` goes on with the scan of the last one.
-    Channel(Receiver<Event>),
-}
-
-impl End {
-    fn producers(&self) -> &Producers<Event> {
-        match self {
-            Self::Embedded(queue) => &queue.producers,
-            Self::Channel(receiver) => &receiver.shared.producers,
-        }
-    }
-
-    fn consumer(&self) -> &Consumer<Event> {
-        match self {
-            Self::Embedded(queue) => &queue.consumer,
-            Self::Channel(receiver) => &receiver.shared.consumer,
-        }
-    }
-
-    fn pop(&mut self) -> Option<Event> {
-        match self {
-            // SAFETY: here and below: one thread.
-            Self::Embedded(queue) => unsafe { queue.pop() },
-            Self::Channel(receiver) => receiver.pop(),
-        }
-    }
-
-    fn drain(&mut self, sink: impl FnMut(Event)) -> usize {
-        match self {
-            // SAFETY: one thread.
-            Self::Embedded(queue) => unsafe { queue.drain(sink) },
-            Self::Channel(receiver) => receiver.drain(sink),
-        }
-    }
-
-    fn shrink(&mut self) -> bool {
-        match self {
-            // SAFETY: one thread.
-            Self::Embedded(queue) => unsafe { queue.shrink() },
-            Self::Channel(receiver) => receiver.shrink(),
-        }
-    }
-
-    fn reopen(&mut self) -> Result<u32, ReopenError> {
-        match self {
-            // SAFETY: one thread.
-            Self::Embedded(queue) => unsafe { queue.reopen() },
-            Self::Channel(receiver) => receiver.reopen(),
-        }
-    }
-}
-
 struct Queue {
     end: End,
     token: Arc<()>,
@@ -156,14 +97,8 @@ struct Queue {
 
 impl Queue {
     fn new((first, largest): (usize, usize), is_channel: bool) -> Self {
-        let end = if is_channel {
-            let shared = Shared::with_blocks(first, largest);
-            End::Channel(Receiver::new(Arc::new(shared)))
-        } else {
-            End::Embedded(EventQueue::with_blocks(first, largest))
-        };
         Self {
-            end,
+            end: End::new(first, largest, is_channel),
             token: Arc::new(()),
             slots: Vec::new(),
             closed: false,
