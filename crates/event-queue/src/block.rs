@@ -288,8 +288,8 @@ impl<T> Block<T> {
         }
     }
 
-    /// Moves out the event in the slot before `place`. Who finds an event passes on its place, as an
-    /// `Option` of a large event is a copy of it.
+    /// Moves out the event in the slot before `place`. What is passed on until then is the place:
+    /// an `Option` of a large event is a copy of it.
     ///
     /// # Safety
     /// The caller is the consumer, has found the slot full by [`look`](Self::look), and takes its

@@ -57,7 +57,7 @@ impl<T> Consumer<T> {
         if head == limit {
             return false;
         }
-        // One event, the first of its block, which can be rewound: what a short queue has most often.
+        // One event, the first of a block that can be rewound: what a short queue has most often.
         if limit.left() <= FEW && limit.is_one_after(head) {
             let (block, index) = (Block::<T>::at(limit.block()), limit.left());
             // SAFETY: a slot lies before the limit, so the limit has a block, which is live, and
@@ -81,7 +81,7 @@ impl<T> Consumer<T> {
         !scan.is_over()
     }
 
-    /// Moves the events of a scan to `sink` until that returns false. Then, also if the sink panics,
+    /// Moves the events of a scan to `sink` until that returns false. Then, also if `sink` panics,
     /// [stores](Self::store) how far it has got.
     ///
     /// # Safety

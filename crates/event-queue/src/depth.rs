@@ -1,17 +1,17 @@
-//! How many events wait, for people.
+//! The number of events that wait, for people.
 
 use core::fmt;
 
 use crate::position::Position;
 
-/// How many events wait in a queue, as far as two words say it: see
+/// The number of events that wait in a queue, as far as two words say it: see
 /// [`EventQueue::depth`](crate::EventQueue::depth). Its [`Display`](fmt::Display) is the number,
 /// with a `+` where there may be more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
     /// At least so many.
     pub events: usize,
-    /// Whether there are no more.
+    /// Set if there are no more.
     pub is_exact: bool,
 }
 

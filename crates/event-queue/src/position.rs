@@ -19,7 +19,7 @@ const LOW: usize = if UNUSED == 0 {
 } else {
     (1 << UNUSED) - 1
 };
-const CLOSED: usize = LOW.div_ceil(2);
+pub(crate) const CLOSED: usize = LOW.div_ceil(2);
 
 /// The most slots that a block may have: 2047, or 7.
 pub(crate) const MAX_SLOTS: usize = LOW / 2;
@@ -62,7 +62,7 @@ impl Position {
         Self(self.0 - 1)
     }
 
-    /// Whether this place is one slot after that one, if both are in the same block.
+    /// Says whether this place is one slot after that one, if both are in the same block.
     pub(crate) const fn is_one_after(self, earlier: Self) -> bool {
         self.0.wrapping_add(1) == earlier.0
     }
@@ -87,9 +87,6 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// The bit of `closed`, so that one RMW can set it.
-    pub(crate) const CLOSED: usize = CLOSED;
-
     pub(crate) const fn open(next: Position) -> Self {
         Self {
             next,
@@ -113,7 +110,7 @@ impl Tail {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{ALIGN, MAX_SLOTS, Position, Tail, UNUSED};
+    use super::{ALIGN, CLOSED, MAX_SLOTS, Position, Tail, UNUSED};
 
     proptest! {
         /// Takes a block apart and puts it together again, at each place that a word can name.
@@ -136,7 +133,7 @@ mod tests {
 
             let tail = Tail { next, closed };
             prop_assert_eq!(Tail::from_word(tail.to_word()), tail);
-            let closed = Tail::from_word(tail.to_word() | Tail::CLOSED);
+            let closed = Tail::from_word(tail.to_word() | CLOSED);
             prop_assert_eq!(closed, Tail { next, closed: true });
         }
     }

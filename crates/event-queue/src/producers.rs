@@ -7,7 +7,7 @@ use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use crate::backoff::Backoff;
 use crate::block::Block;
 use crate::closed::{Closed, PushError};
-use crate::position::{MAX_SLOTS, Position, Tail};
+use crate::position::{CLOSED, MAX_SLOTS, Position, Tail};
 
 /// The words that every push reads, and most write.
 pub(crate) struct Producers<T> {
@@ -21,19 +21,15 @@ pub(crate) struct Producers<T> {
     generation: AtomicU32,
     /// Slots of the first block; each later one has twice as many and one, up to `largest`.
     first: u8,
-    /// The number of blocks that have come since there was none, or a little less; at most
-    /// [`MANY`].
-    blocks: AtomicU8,
+    /// The number of blocks smaller than that which have come since there was none, or a few less.
+    grown: AtomicU8,
     /// Slots of the largest blocks.
     largest: u16,
     events: PhantomData<T>,
 }
 
-/// Blocks after which all have the largest size.
-const MANY: u8 = 16;
-
-/// Whether one generation comes after the other. Out of line: mostly they are the same, and a push
-/// need not know more.
+/// Says whether one generation comes after the other. Out of line: mostly they are the same, and a
+/// push need not know more.
 #[cold]
 #[inline(never)]
 fn is_later(generation: u32, than: u32) -> bool {
@@ -48,7 +44,7 @@ impl<T> Producers<T> {
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
             first: first.clamp(1, MAX_SLOTS.min(u8::MAX.into())) as u8,
-            blocks: AtomicU8::new(0),
+            grown: AtomicU8::new(0),
             largest: largest.clamp(1, MAX_SLOTS) as u16,
             events: PhantomData,
         }
@@ -116,15 +112,11 @@ impl<T> Producers<T> {
     #[inline(never)]
     fn claim_slowly(&self, lost: Option<Tail>) -> Position {
         let mut backoff = Backoff::new();
-        let mut tail = lost.unwrap_or_else(|| self.tail_after_close());
-        let mut lost = lost.is_some();
-        loop {
-            if lost {
-                backoff.lost();
-            }
-            if tail.closed {
-                return Position::NONE;
-            }
+        let mut tail = match lost {
+            Some(now) => backoff.lost(now),
+            None => self.tail_after_close(),
+        };
+        while !tail.closed {
             let claimed = if tail.next.left() == 0 {
                 self.install(tail)
             } else {
@@ -132,20 +124,23 @@ impl<T> Producers<T> {
             };
             match claimed {
                 Ok(place) => return place,
-                Err(now) => (tail, lost) = (now, true),
+                Err(now) => tail = backoff.lost(now),
             }
         }
+        Position::NONE
     }
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
         // ORDERING: Relaxed, here and below: a block of another size does no harm.
-        let blocks = match tail.next {
+        let grown = match tail.next {
             Position::NONE => 0,
-            _ => self.blocks.load(Ordering::Relaxed),
+            _ => self.grown.load(Ordering::Relaxed),
         };
+        let largest = usize::from(self.largest);
+        let slots = largest.min(((usize::from(self.first) + 1) << grown) - 1);
         let block = match self.take_spare() {
-            0 => Block::<T>::allocate(self.slots_after(blocks)),
+            0 => Block::<T>::allocate(slots),
             spare => {
                 let spare = Block::at(spare);
                 // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
@@ -162,14 +157,10 @@ impl<T> Producers<T> {
             return Err(now);
         }
         // Not before the claim: then a block that loses the race would count.
-        self.blocks.store(MANY.min(blocks + 1), Ordering::Relaxed);
+        if slots < largest {
+            self.grown.store(grown + 1, Ordering::Relaxed);
+        }
         Ok(start)
-    }
-
-    /// Slots of a block that comes after so many.
-    fn slots_after(&self, blocks: u8) -> usize {
-        let slots = ((usize::from(self.first) + 1) << blocks) - 1;
-        slots.min(usize::from(self.largest))
     }
 
     /// The one step in which a slot is claimed.
@@ -290,7 +281,7 @@ impl<T> Producers<T> {
         // ORDERING: Release, with the Acquire load in `tail_after_close`. An RMW, because a store
         // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
-        self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
+        self.tail.fetch_or(CLOSED, Ordering::Release);
     }
 
     pub(crate) fn generation(&self) -> u32 {

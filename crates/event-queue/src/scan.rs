@@ -29,7 +29,7 @@ struct Passed {
     head: Position,
     /// Address of the last block with such a slot that the scan left behind; 0: none.
     behind: usize,
-    /// Whether there is one in the block of `at`.
+    /// Set if there is one in the block of `at`.
     here: bool,
 }
 
@@ -47,12 +47,12 @@ impl Scan {
         self.at.to_word() == self.limit.to_word()
     }
 
-    /// Whether it has passed over a slot in flight.
+    /// Says whether it has passed over a slot in flight.
     pub(crate) const fn has_passed(&self) -> bool {
         self.passed.is_some()
     }
 
-    /// Whether slots behind the head may be emptied now; `before`: when it began.
+    /// Says whether slots behind the head may be emptied now; `before`: when it began.
     pub(crate) const fn leaves_marks(&self, before: bool) -> bool {
         self.has_passed() || before && !self.is_over()
     }

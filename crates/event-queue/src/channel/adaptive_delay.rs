@@ -1,25 +1,26 @@
-//! How long a receiver that has caught up stays away.
+//! The pauses of a receiver that has caught up.
 
 /// A receiver that has emptied the queue while a producer goes on pushing, and looks again at once,
 /// finds one event: and with each look it takes a cache line away from the producer. If it pauses
 /// first, the producer gets ahead, and one transfer of the line brings many events.
 ///
-/// How long a pause is worth while depends on the producers, so it is measured: a pause that was
-/// followed by a long enough *run* of events is doubled, otherwise halved. Pauses that shrink away,
-/// or after which no event was there, are given up; the next one is tried after a number of runs,
-/// which doubles from attempt to attempt.
+/// The best length depends on the producers, so it is measured: a pause that was followed by a long
+/// enough *run* of events is doubled, otherwise halved. Pauses that shrink away, or after which no
+/// event was there, are given up; the next one is tried after a number of runs, which doubles from
+/// attempt to attempt.
 ///
 /// So the pause is about as long as the producers take for a few dozen events, and where events
 /// come one at a time there is next to none: an event that comes during a pause waits for its end.
 #[derive(Debug)]
 pub(super) struct AdaptiveDelay {
-    /// Events taken since the receiver had caught up last.
+    /// Events taken since the receiver had caught up last. It counts them, and wraps around after
+    /// 2^32, which may then look like few: one pause more or less.
     pub(super) run: u32,
-    /// How long to pause when it catches up; 0: not at all.
+    /// The length of the next pause, in `pause` instructions; 0: none.
     pauses: u32,
     /// The runs until another attempt.
     skips: u32,
-    /// How many runs to skip after the next failure.
+    /// The runs to skip after the next failure.
     gap: u32,
 }
 
@@ -37,13 +38,6 @@ impl AdaptiveDelay {
             skips: 0,
             gap: 1,
         }
-    }
-
-    /// The receiver has taken so many events.
-    #[inline]
-    pub(super) const fn took(&mut self, events: usize) {
-        // Wraps around after 2^32 events, which may then look like few: one pause more or less.
-        self.run = self.run.wrapping_add(events as u32);
     }
 
     /// The receiver has caught up. Returns how long to pause before it looks again: at most as long
@@ -88,9 +82,9 @@ mod tests {
     use super::AdaptiveDelay;
 
     /// The pauses after runs of that many events, where each event is worth four.
-    fn after(delay: &mut AdaptiveDelay, runs: impl IntoIterator<Item = usize>) -> Vec<u32> {
+    fn after(delay: &mut AdaptiveDelay, runs: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let runs = runs.into_iter().map(|events| {
-            delay.took(events);
+            delay.run += events;
             delay.caught_up(4)
         });
         runs.collect()

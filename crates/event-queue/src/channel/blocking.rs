@@ -13,34 +13,9 @@ use filch_sync::time;
 use super::receiver::{Found, Receiver};
 use super::recv_error::RecvError;
 
-/// How long to sleep beside a push that has claimed a slot, and perhaps has not seen the waker. Its
+/// The length of a sleep beside a push that has claimed a slot, and perhaps not seen the waker. Its
 /// thread is not running, or it would have been done long ago.
 const NAP: Duration = Duration::from_millis(1);
-
-/// What a thread sleeps on.
-struct Bed {
-    parker: Parker,
-    waker: Waker,
-}
-
-impl Bed {
-    fn new() -> Self {
-        let parker = Parker::new();
-        let waker = Waker::from(Arc::new(parker.unparker()));
-        Self { parker, waker }
-    }
-
-    /// Sleeps until the waker is used, or until `deadline`. Whether it was used.
-    fn sleep(&self, deadline: Option<Instant>) -> bool {
-        match deadline {
-            Some(deadline) => self.parker.park_deadline(deadline),
-            None => {
-                self.parker.park();
-                true
-            }
-        }
-    }
-}
 
 impl<T: Send> Receiver<T> {
     /// As [`recv`](Self::recv), but waits for `timeout` at most.
@@ -60,7 +35,7 @@ impl<T: Send> Receiver<T> {
     #[inline(never)]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
         let mut spinner = AdaptiveSpinner::new();
-        let mut bed = None;
+        let mut bed: Option<(Parker, Waker)> = None;
         loop {
             match self.try_recv() {
                 Err(RecvError::Empty) => {}
@@ -69,8 +44,12 @@ impl<T: Send> Receiver<T> {
             if spinner.spin() == Spin::Again {
                 continue;
             }
-            let bed = bed.get_or_insert_with(Bed::new);
-            let until = match self.leave_waker(&bed.waker) {
+            let (parker, waker) = bed.get_or_insert_with(|| {
+                let parker = Parker::new();
+                let waker = Waker::from(Arc::new(parker.unparker()));
+                (parker, waker)
+            });
+            let until = match self.leave_waker(waker) {
                 Found::Event(event) => return Ok(event),
                 Found::Over => return Err(RecvError::Disconnected),
                 Found::Nothing => deadline,
@@ -79,7 +58,14 @@ impl<T: Send> Receiver<T> {
                     Some(deadline.map_or(nap, |deadline| nap.min(deadline)))
                 }
             };
-            if !bed.sleep(until) {
+            let is_woken = match until {
+                Some(until) => parker.park_deadline(until),
+                None => {
+                    parker.park();
+                    true
+                }
+            };
+            if !is_woken {
                 self.shared.sleeper.withdraw();
                 if deadline.is_some_and(|deadline| time::now() >= deadline) {
                     return self.try_recv();

@@ -33,7 +33,7 @@ use crate::scan::Scan;
 pub struct Receiver<T> {
     pub(super) shared: Arc<Shared<T>>,
     delay: AdaptiveDelay,
-    /// Whether slots behind the head may be emptied, and are marked.
+    /// Set while slots behind the head may be emptied, and are marked.
     is_marked: bool,
     /// The scan that has passed them, if it is not over.
     scan: Option<Scan>,
@@ -41,7 +41,7 @@ pub struct Receiver<T> {
     not_sync: PhantomData<Cell<()>>,
 }
 
-/// What a receiver finds that has left its waker.
+/// The queue, as a receiver finds it that has left its waker.
 pub(super) enum Found<T> {
     Event(T),
     /// No event, and no push is under way: the next one wakes.
@@ -65,7 +65,7 @@ impl<T> Receiver<T> {
 }
 
 impl<T: Send> Receiver<T> {
-    /// How many pauses an event is worth. A producer takes longer for a large one.
+    /// The pauses that an event is worth. A producer takes longer for a large one.
     const PAUSES_PER_EVENT: u32 = 4 + 4 * (size_of::<T>() / 64) as u32;
 
     /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
@@ -102,7 +102,6 @@ impl<T: Send> Receiver<T> {
         }
         // SAFETY: there is one receiver, borrowed exclusively; no slot behind the head is emptied.
         let place = unsafe { self.shared.consumer.pass_head() }?;
-        // Wraps around after 2^32 events, which may then look like few: one pause more or less.
         self.delay.run = self.delay.run.wrapping_add(1);
         Some(place)
     }
@@ -153,7 +152,7 @@ impl<T: Send> Receiver<T> {
         let event = place.map(|place| unsafe { Block::take(place) });
         // SAFETY: as above.
         unsafe { consumer.store(producers, scan) };
-        self.delay.took(usize::from(event.is_some()));
+        self.delay.run = self.delay.run.wrapping_add(event.is_some().into());
         self.is_marked = scan.leaves_marks(self.is_marked);
         if !self.is_marked {
             self.scan = None;
@@ -206,7 +205,7 @@ impl<T: Send> Receiver<T> {
         unsafe { (self.shared.consumer).run(&self.shared.producers, &mut scan, sink) };
         self.is_marked = scan.leaves_marks(was_marked);
         if moved > 0 && !self.is_empty() {
-            self.delay.took(moved);
+            self.delay.run = self.delay.run.wrapping_add(moved as u32);
             hint::linger(self.delay.caught_up(Self::PAUSES_PER_EVENT));
         }
         moved
@@ -323,8 +322,8 @@ impl<T: Send> Receiver<T> {
         Sender::new(&self.shared, self.generation())
     }
 
-    /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push
-    /// is under way, or has completed since. Wait-free.
+    /// Says whether every slot that a push has claimed is emptied. `false` right after a drain: a
+    /// push is under way, or has completed since. Wait-free.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }

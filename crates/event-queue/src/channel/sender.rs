@@ -42,14 +42,14 @@ impl<T: Send> Sender<T> {
         self.generation
     }
 
-    /// Whether pushes of this sender are refused: the queue is closed, or was reopened. Wait-free.
-    /// No happens-before edge.
+    /// Says whether pushes of this sender are refused: the queue is closed, or was reopened.
+    /// Wait-free. No happens-before edge.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed() || self.shared.producers.generation() != self.generation
     }
 
-    /// Whether every slot that a push has claimed is emptied: a hint, since the queue may move on
-    /// meanwhile. Wait-free. No happens-before edge.
+    /// Says whether every slot that a push has claimed is emptied: a hint, since the queue may move
+    /// on meanwhile. Wait-free. No happens-before edge.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }

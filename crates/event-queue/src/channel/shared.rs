@@ -17,7 +17,7 @@ pub(super) struct Shared<T> {
     pub(super) producers: CachePadded<Producers<T>>,
     pub(super) consumer: CachePadded<Consumer<T>>,
     pub(super) sleeper: Sleeper,
-    /// How many senders there are.
+    /// The number of senders.
     senders: AtomicUsize,
 }
 
@@ -72,14 +72,14 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Whether there are senders; if not, every push of those that there were has happened before.
+    /// Says whether there are senders; if not, all their pushes have happened before.
     fn has_senders(&self) -> bool {
         // ORDERING: Acquire, with the Release of every `leave`: they are RMWs, so the last one ends
         // one release sequence.
         self.senders.load(Ordering::Acquire) > 0
     }
 
-    /// Whether no event is there and none can come. For the receiver.
+    /// Says whether no event is there and none can come. For the receiver.
     pub(super) fn is_over(&self) -> bool {
         // In this order: a push that came before its sender went is seen in the tail.
         let has_senders = self.has_senders();

@@ -259,7 +259,7 @@ impl Queue {
         assert_eq!(live, needed);
     }
 
-    /// What a drain must find.
+    /// The events that a drain must find.
     fn full(&self) -> Vec<u32> {
         let full = |slot: &&Slot| matches!(slot.content, Content::Full(_));
         let full = self.slots.iter().filter(full);
