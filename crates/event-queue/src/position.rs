@@ -7,18 +7,13 @@ pub(crate) const ALIGN: usize = 16;
 ///
 /// Addresses of a process on a 64-bit system have 52 bits at most, unless it asks for more. Where
 /// they have 32 bits, or a tag at the top, a word keeps all of them, and blocks have few slots.
-const UNUSED: u32 = if cfg!(all(target_pointer_width = "64", not(target_os = "android"))) {
-    12
-} else {
-    0
+const UNUSED: u32 = match usize::BITS {
+    64 if !cfg!(target_os = "android") => 12,
+    _ => 0,
 };
 
 /// All bits of a word but the address: the number of slots left, and above it, in a tail, `closed`.
-const LOW: usize = if UNUSED == 0 {
-    ALIGN - 1
-} else {
-    (1 << UNUSED) - 1
-};
+const LOW: usize = (1 << if UNUSED > 0 { UNUSED } else { ALIGN.ilog2() }) - 1;
 pub(crate) const CLOSED: usize = LOW.div_ceil(2);
 
 /// The most slots that a block may have: 2047, or 7.

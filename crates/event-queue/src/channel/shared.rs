@@ -27,16 +27,14 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Bytes of the first block. There are few channels, so it may be large: if it is used again
-    /// and again, one rewind serves some two hundred events.
-    const FIRST: usize = 2040;
-    /// Bytes of later ones. More where an event takes more than a cache line: the allocator takes a
-    /// good part of what a backlog of these costs.
+    /// Bytes of the largest blocks. More where an event takes more than a cache line: the allocator
+    /// takes a good part of what a backlog of these costs.
     const LARGEST: usize = if size_of::<T>() > 64 { 16_376 } else { 4088 };
 
     /// An empty queue, without senders.
     pub(super) fn new() -> Self {
-        let first = Block::<T>::slots_in(Self::FIRST, 7);
+        // There are few channels, so this may be large: one rewind serves some two hundred events.
+        let first = Block::<T>::slots_in(2040, 7);
         Self::with_blocks(first, Block::<T>::slots_in(Self::LARGEST, 31))
     }
 
