@@ -132,7 +132,7 @@ impl<T> Producers<T> {
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
-        // ORDERING: Relaxed, here and below: a block of another size does no harm.
+        // ORDERING: Relaxed: a block of another size does no harm.
         let grown = match tail.next {
             Position::NONE => 0,
             _ => self.grown.load(Ordering::Relaxed),
@@ -156,7 +156,7 @@ impl<T> Producers<T> {
             unsafe { block.free() };
             return Err(now);
         }
-        // Not before the claim: then a block that loses the race would count.
+        // ORDERING: Relaxed: see above. After the claim: a block that loses it does not count.
         if slots < largest {
             self.grown.store(grown + 1, Ordering::Relaxed);
         }

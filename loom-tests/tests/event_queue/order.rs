@@ -64,8 +64,8 @@ fn blocks_behind_a_stalled_push_are_freed() {
 }
 
 /// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one
-/// call, and leaves the block in the next. If the second scan forgot that there is a slot in flight,
-/// it would free the block under the stalled push.
+/// call, and leaves the block in the next. If the second scan forgot that a slot is in flight, it
+/// would free the block under the stalled push.
 #[test]
 fn a_block_with_a_hole_is_left_by_a_later_pop() {
     let outcomes = Outcomes::new();
