@@ -10,28 +10,19 @@ use loom_tests::Crossing;
 #[repr(align(32))]
 pub(crate) struct Event<T>(pub(crate) T);
 
-/// The queue, all its blocks with `CAP` slots, with a crossing before each call.
+/// The queue, its blocks with at most `CAP` slots, with a crossing before each call.
 pub(crate) struct Queue<T, const CAP: usize> {
     pub(crate) queue: EventQueue<Event<T>>,
     crossing: Crossing,
 }
 
-impl<T> Queue<T, 1> {
-    /// Only the first block with one slot.
-    pub(crate) fn with_one_slot() -> Arc<Self> {
-        Arc::new(Self {
-            queue: EventQueue::with_one_slot(),
-            crossing: Crossing::new(),
-        })
-    }
-}
-
 impl<T, const CAP: usize> Queue<T, CAP> {
+    /// All its blocks with `CAP` slots.
     pub(crate) fn new() -> Arc<Self> {
         Self::with_first(CAP)
     }
 
-    /// Its first block with `first` slots.
+    /// Its first block with `first` slots; each later one with twice as many and one.
     pub(crate) fn with_first(first: usize) -> Arc<Self> {
         Arc::new(Self {
             queue: EventQueue::with_blocks(first, CAP),
