@@ -50,7 +50,7 @@ impl Worker {
         RB: Send,
     {
         let position = self.forks().position();
-        let forked = Forked::new(self, b, position);
+        let forked = Forked::new(self, b);
         let entry = forked.entry();
         // SAFETY: the position is that of now, and `settle` follows.
         let (worker, a) = match unsafe { self.forks().push_at(position, entry) } {
@@ -94,9 +94,9 @@ fn settle(worker: &Worker) {
 
 #[cold]
 #[inline(never)]
-fn take_back_slowly(worker: &Worker, position: u64) -> bool {
-    // SAFETY: `take_back` has just said `false` of it.
-    let is_there = unsafe { worker.forks().take_back_slowly(position) };
+fn take_back_slowly(worker: &Worker) -> bool {
+    // SAFETY: `take_back` has just said `false`.
+    let is_there = unsafe { worker.forks().take_back_slowly() };
     worker.answer();
     is_there
 }
@@ -108,7 +108,6 @@ struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
     job: Job,
     owner: &'worker Worker,
     content: Content<F, R>,
-    position: u64,
 }
 
 impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
@@ -119,12 +118,11 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     };
 
     #[inline(always)]
-    fn new(owner: &'worker Worker, closure: F, position: u64) -> Self {
+    fn new(owner: &'worker Worker, closure: F) -> Self {
         Self {
             job: Job::new(&Self::KIND),
             owner,
             content: Content::new(closure),
-            position,
         }
     }
 
@@ -158,10 +156,10 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     /// Whether the job is the owner's again; or a thief has it.
     #[inline(always)]
     fn take_back(&self) -> bool {
-        // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
-        // and so is not in the deque. The slow way follows.
-        let is_back = unsafe { self.owner.forks().take_back(self.position) };
-        is_back || take_back_slowly(self.owner, self.position)
+        // What was forked after it has ended, as `join` sees to. So it is the newest in the deque;
+        // or a thief has it, and all that is older. SAFETY: the slow way follows.
+        let is_back = unsafe { self.owner.forks().take_back() };
+        is_back || take_back_slowly(self.owner)
     }
 
     /// What came of the job, which a thief has: this waits for it.
