@@ -13,7 +13,7 @@ impl Worker {
     /// A job that descends from the one with that latch, from the deque of its thief; or from one
     /// that the thief has begun in a wait. In there lie such jobs as long as it runs; when it is
     /// done, others may come in their place.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
+    fn steal_back(&self, latch: &impl Awaited) -> Option<Found> {
         let thief = latch.thief()?;
         let seat = self.shared().seat(thief.seat);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
@@ -23,7 +23,7 @@ impl Worker {
 
     /// Whether a job that was just stolen certainly descends from the one with that latch, which
     /// its thief may have begun a moment ago: it runs still, and the job was forked behind it.
-    fn is_forked_by(&self, latch: &(impl Awaited + ?Sized), found: &Found) -> bool {
+    fn is_forked_by(&self, latch: &impl Awaited, found: &Found) -> bool {
         let (Some(thief), Some((seat, index))) = (latch.thief(), found.forked_at()) else {
             return false;
         };
@@ -33,7 +33,7 @@ impl Worker {
     }
 
     /// Something that a wait for `awaited` may run.
-    pub(crate) fn find_beside(&self, awaited: &(impl Awaited + ?Sized)) -> Option<Found> {
+    pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
         let count = ptr::from_ref(awaited).cast();
         if let Some(found) = self.steal_back(awaited) {
             let is_part = self.is_isolated() || self.is_forked_by(awaited, &found);

@@ -1,5 +1,4 @@
-//! Jobs: closures that wait to be run, in a frame of the thread that forked or installed them, or
-//! in a box.
+//! Jobs: closures that wait to be run, in a frame of the thread that forked them, or in a box.
 //!
 //! Elsewhere a job is a [`JobRef`]: a value that is run once, and cannot be copied.
 

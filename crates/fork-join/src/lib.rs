@@ -12,7 +12,6 @@ mod current;
 mod forked;
 mod found;
 mod give_way;
-mod installed;
 mod isolation;
 mod job;
 mod latch;

@@ -194,6 +194,36 @@ impl<'scope> Scope<'scope> {
     }
 }
 
+/// Runs `work` on a thread of the pool. The calling thread is none of them: it waits meanwhile, as
+/// `wait` says, and is woken by that unparker.
+///
+/// # Panics
+/// If `work` does.
+pub(crate) fn install<F, R>(
+    shared: &Arc<Shared>,
+    work: F,
+    unparker: Unparker,
+    wait: impl FnOnce(&OpenJobs),
+) -> R
+where
+    F: FnOnce(&Worker) -> R + Send,
+    R: Send,
+{
+    let mut result = None;
+    let pool = Arc::clone(shared);
+    Scope::run(
+        pool,
+        None,
+        Some(unparker),
+        |scope| {
+            let run = |worker: &Worker, _: &Scope<'_>| result = Some(work(worker));
+            current::inject(shared, scope.open_job::<F>(None, run));
+        },
+        wait,
+    );
+    result.unwrap_or_else(|| unreachable!("it has run, or panicked"))
+}
+
 /// Goes on with the panic of the body: what a job said is lost.
 #[cold]
 fn resume_body(payload: Payload, job: Option<Payload>) -> ! {

@@ -289,7 +289,7 @@ impl Worker {
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_for(&self, latch: &(impl Awaited + ?Sized)) {
+    pub(crate) fn wait_for(&self, latch: &impl Awaited) {
         self.share();
         // The frame of the search is gone when a job runs: a stack holds many waits.
         while !latch.is_done() {
@@ -303,7 +303,7 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
+    fn look_beside(&self, latch: &impl Awaited) -> Option<Found> {
         let standing = self.standing();
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
@@ -328,7 +328,7 @@ impl Worker {
 
     /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
     /// look for work.
-    fn sleep(&self, latch: &(impl Awaited + ?Sized)) -> bool {
+    fn sleep(&self, latch: &impl Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.seat) {

@@ -13,10 +13,10 @@ use crate::api::host::{HostThreads, PoolHost, alone, shared};
 use crate::api::threads::{Thread, Threads, usual_stack_size};
 use crate::attached;
 use crate::current;
-use crate::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
+use crate::open_jobs::OpenJobs;
 use crate::report::ThreadReport;
-use crate::scope::Scope;
+use crate::scope::{Scope, install};
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
@@ -209,12 +209,7 @@ impl Pool {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             other if self.host.is_ending() => alone(other, work),
             other => with_unparker(other, |unparker, wait| {
-                install(
-                    work,
-                    unparker,
-                    |job| current::inject(&self.shared, job),
-                    wait,
-                )
+                install(&self.shared, work, unparker, wait)
             }),
         })
     }
@@ -231,7 +226,7 @@ impl Pool {
             other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
             other => with_unparker(other, |unparker, wait| {
                 let shared = Arc::clone(&self.shared);
-                Scope::run(shared, None, Some(unparker), body, |open| wait(open))
+                Scope::run(shared, None, Some(unparker), body, wait)
             }),
         })
     }
@@ -288,17 +283,17 @@ const LOOKS_BEFORE_SLEEP: u32 = 7;
 /// how it waits.
 fn with_unparker<R>(
     worker: Option<&Worker>,
-    call: impl FnOnce(Unparker, &dyn Fn(&dyn Awaited)) -> R,
+    call: impl FnOnce(Unparker, &dyn Fn(&OpenJobs)) -> R,
 ) -> R {
     if let Some(worker) = worker {
         let unparker = worker.shared().seat(worker.index()).unparker.clone();
-        return call(unparker, &|awaited| worker.wait_for(awaited));
+        return call(unparker, &|open| worker.wait_for(open));
     }
     let parker = Parker::new();
-    call(parker.unparker(), &|awaited| {
+    call(parker.unparker(), &|open| {
         let mut spinner = AdaptiveSpinner::with_rounds(LOOKS_BEFORE_SLEEP, 0);
-        while !awaited.is_done() {
-            if spinner.spin() == Spin::Block && awaited.sleep(0) {
+        while !open.is_done() {
+            if spinner.spin() == Spin::Block && open.sleep(0) {
                 parker.park();
             }
         }
