@@ -3,7 +3,7 @@
 #![cfg(loom)]
 
 use filch_deque::{Stealer, Worker};
-use filch_fork_join::protocol::Nest;
+use filch_fork_join::protocol::JobBoundary;
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
@@ -21,7 +21,7 @@ enum Bug {
 }
 
 /// Takes an item, and says whether it is a part of what has begun at `base`.
-fn take(stealer: &Stealer<char>, nest: &Nest, base: u32, bug: Bug) -> Option<(char, bool)> {
+fn take(stealer: &Stealer<char>, nest: &JobBoundary, base: u32, bug: Bug) -> Option<(char, bool)> {
     let second = base.wrapping_add(1);
     let early = nest.is_part(second, base);
     let mut at = 0;
@@ -40,7 +40,7 @@ fn take(stealer: &Stealer<char>, nest: &Nest, base: u32, bug: Bug) -> Option<(ch
 /// which forks 'x'. The owner takes twice.
 fn a_nested_job(bug: Bug) {
     let deque = Worker::with_capacity(4);
-    let nest = Arc::new(Nest::default());
+    let nest = Arc::new(JobBoundary::default());
     let base = deque.position() as u32;
     let ended = Parker::new();
     let owner = thread::spawn({

@@ -2,9 +2,9 @@
 
 use std::process;
 
-use crate::found::Found;
 use crate::job::{JobRef, Name};
-use crate::reentry::Reentry;
+use crate::report::Reentry;
+use crate::search::Found;
 use crate::worker::Worker;
 
 /// The bytes that are left of a stack when it is full: enough to say so.
@@ -33,12 +33,12 @@ impl Worker {
         if self.is_stack_full() {
             self.run_out_of_stack(job.name());
         }
-        if self.host().hears_reentries() {
+        if self.host.hears_reentries() {
             self.tell_reentry(job.name());
         }
-        let outer = self.nest().enter(self.forked_index(), self.base.get());
+        let outer = self.owner.nest.enter(self.forked_index(), self.base.get());
         self.begin(job, is_isolated, false);
-        self.nest().restore(outer);
+        self.owner.nest.restore(outer);
     }
 
     /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
@@ -48,12 +48,12 @@ impl Worker {
         let nested = (outer + u32::from(!is_part)).max(1);
         self.nested.set(nested);
         let base = self.base.replace(Some(self.forked_index()));
-        self.standing().begin(job.name());
-        match is_isolated || nested >= self.shared().nested_jobs() {
+        self.owner.standing.begin(job.name());
+        match is_isolated || nested >= self.shared.nested_jobs() {
             true => self.isolate(|worker| job.run(worker)),
             false => job.run(self),
         }
-        self.standing().end();
+        self.owner.standing.end();
         self.base.set(base);
         self.nested.set(outer);
     }
@@ -92,9 +92,9 @@ impl Worker {
 
     #[cold]
     fn tell_reentry(&self, begun: &Name) {
-        self.host().tell_reentry(&Reentry {
+        self.host.tell_reentry(&Reentry {
             thread: self.index(),
-            waiting: self.standing().innermost(),
+            waiting: self.owner.standing.innermost(),
             begun: begun.get(),
         });
     }

@@ -1,9 +1,134 @@
-//! What the threads of a pool do at the moment, for a human who wonders why it hangs.
+//! The jobs on a thread's stack, readable by others: for a human who wonders why a pool hangs.
 
 use std::fmt;
+use std::ptr::{self, NonNull};
+// std's in a model, too: it orders nothing.
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
+use crate::job::Name;
 use crate::shared::Shared;
-use crate::standing::Doing;
+
+/// So many jobs are kept by name, from the outermost on.
+const NAMED: usize = 8;
+
+/// What a thread of a pool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doing {
+    /// It runs the innermost of its jobs.
+    Runs,
+    /// In the middle of a job it waits for another one, and looks for something to do meanwhile.
+    Looks,
+    /// In the middle of a job it sleeps until another one is done, or there is something to do.
+    Sleeps,
+    /// It is in a [`blocking`](crate::Worker::blocking) call.
+    Blocks,
+    /// It has no job: it looks for one or sleeps; or it is a [caller](crate::Config::with_caller),
+    /// who does something else.
+    Idle,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Runs => "runs",
+            Self::Looks => "looks for work",
+            Self::Sleeps => "sleeps",
+            Self::Blocks => "blocks",
+            Self::Idle => "has no job",
+        })
+    }
+}
+
+/// The jobs that a thread has begun and not ended, each in the middle of the one before, and what
+/// it does in the innermost.
+///
+/// Written by the thread alone, and read word by word: a reader that comes in between sees some of
+/// before and some of after.
+#[derive(Debug, Default)]
+pub(crate) struct JobStack {
+    names: [NameCell; NAMED],
+    /// How many there are.
+    depth: AtomicU32,
+    doing: AtomicU8,
+}
+
+impl JobStack {
+    pub(crate) fn begin(&self, name: &'static Name) {
+        let depth = self.depth();
+        if let Some(place) = self.names.get(depth) {
+            place.set(name);
+        }
+        self.set_depth(depth + 1);
+    }
+
+    pub(crate) fn end(&self) {
+        self.set_depth(self.depth() - 1);
+    }
+
+    /// Says what the thread does from now on.
+    pub(crate) fn set_doing(&self, doing: Doing) {
+        // ORDERING: Relaxed: a report, by which nobody goes.
+        self.doing.store(doing as u8, Ordering::Relaxed);
+    }
+
+    /// What the thread does, how many jobs there are, and the names of the outer ones, the
+    /// outermost first.
+    pub(crate) fn read(&self) -> (Doing, usize, Vec<&'static str>) {
+        let depth = self.depth();
+        let names = self.names.iter().take(depth).filter_map(NameCell::get);
+        let doing = match self.doing() {
+            Doing::Runs if depth == 0 => Doing::Idle,
+            doing => doing,
+        };
+        (doing, depth, names.collect())
+    }
+
+    /// The name of the innermost one, if there is one and it is kept.
+    pub(crate) fn innermost(&self) -> Option<&'static str> {
+        self.names.get(self.depth().checked_sub(1)?)?.get()
+    }
+
+    fn depth(&self) -> usize {
+        // ORDERING: Relaxed: the thread's own word. For others, a report, by which nobody goes.
+        self.depth.load(Ordering::Relaxed) as usize
+    }
+
+    fn set_depth(&self, depth: usize) {
+        // ORDERING: Relaxed: as in `depth`.
+        self.depth.store(depth as u32, Ordering::Relaxed);
+    }
+
+    fn doing(&self) -> Doing {
+        // ORDERING: Relaxed: as in `set_doing`.
+        match self.doing.load(Ordering::Relaxed) {
+            doing if doing == Doing::Looks as u8 => Doing::Looks,
+            doing if doing == Doing::Sleeps as u8 => Doing::Sleeps,
+            doing if doing == Doing::Blocks as u8 => Doing::Blocks,
+            _ => Doing::Runs,
+        }
+    }
+}
+
+/// A place for a name, which others read at any time.
+#[derive(Debug, Default)]
+struct NameCell(AtomicPtr<Name>);
+
+impl NameCell {
+    fn set(&self, name: &'static Name) {
+        // ORDERING: Relaxed: the name is a constant of the program.
+        self.0
+            .store(ptr::from_ref(name).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The last one, if there was one.
+    fn get(&self) -> Option<&'static str> {
+        // ORDERING: Relaxed: as in `set`.
+        let name = NonNull::new(self.0.load(Ordering::Relaxed))?;
+        // SAFETY: `set` stored it, and was given something static.
+        Some(unsafe { name.as_ref() }.get())
+    }
+}
 
 /// What a thread of a pool does: see [`Pool::report`](crate::Pool::report).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,5 +195,50 @@ impl Shared {
             }
         });
         report.collect()
+    }
+}
+
+/// A thread waits in the middle of a job, and begins one that is no part of what it waits for, or
+/// is not known to be: see [`Config::on_reentry`](crate::Config::on_reentry).
+///
+/// A job is called as its closure is: after the function that this stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reentry {
+    pub(crate) thread: usize,
+    pub(crate) waiting: Option<&'static str>,
+    pub(crate) begun: &'static str,
+}
+
+impl Reentry {
+    /// The [index](crate::Worker::index) of the thread's worker.
+    pub fn thread(&self) -> usize {
+        self.thread
+    }
+
+    /// The job that waits. `None` if the thread waits in code that is no job, such as that of a
+    /// [caller](crate::Config::with_caller); or if eight jobs or more stand beneath this one, whose
+    /// name is not kept then.
+    pub fn waiting(&self) -> Option<&'static str> {
+        self.waiting
+    }
+
+    /// The job that is about to begin, on top of it.
+    pub fn begun(&self) -> &'static str {
+        self.begun
+    }
+}
+
+impl fmt::Display for Reentry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            thread,
+            waiting,
+            begun,
+        } = self;
+        let waiting = waiting.unwrap_or("what is no job");
+        write!(
+            f,
+            "thread {thread} begins {begun} in the middle of {waiting}"
+        )
     }
 }

@@ -14,12 +14,13 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::forked::{Entry, steal_if};
+use crate::isolation::{IsolationMark, JobBoundary};
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
-use crate::reentry::Reentry;
-use crate::region::{Nest, Region};
+use crate::report::JobStack;
+use crate::report::Reentry;
+use crate::search::Found;
 use crate::sleepers::Sleepers;
-use crate::standing::Standing;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
@@ -36,9 +37,9 @@ pub(crate) struct Owner {
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
     /// What stands on its stack.
-    pub(crate) standing: Arc<Standing>,
+    pub(crate) standing: Arc<JobStack>,
     /// Which of what it has forked is a part of a job that it has begun in a wait.
-    pub(crate) nest: Arc<Nest>,
+    pub(crate) nest: Arc<JobBoundary>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -50,11 +51,11 @@ pub(crate) struct Seat {
     /// Its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
-    pub(crate) region: Region,
+    pub(crate) region: IsolationMark,
     /// Which of them are parts of a job that it has begun in a wait.
-    pub(crate) nest: Arc<Nest>,
+    pub(crate) nest: Arc<JobBoundary>,
     /// What stands on its stack.
-    pub(crate) standing: Arc<Standing>,
+    pub(crate) standing: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef, OWN_BLOCK>,
     /// Whether there is a thread that will run those.
@@ -78,7 +79,7 @@ impl Seat {
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
             is_hurried: CachePadded::new(AtomicBool::new(false)),
-            region: Region::default(),
+            region: IsolationMark::default(),
             nest: Arc::clone(&owner.nest),
             standing: Arc::clone(&owner.standing),
             own: Injector::with_blocks(),
@@ -90,8 +91,12 @@ impl Seat {
 
 impl Seat {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
-    /// (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen> {
+    /// (see [`Stealer::steal_if`]). This is the seat `number`.
+    pub(crate) fn steal_forked_if(
+        &self,
+        number: usize,
+        accept: impl Fn(u32) -> bool,
+    ) -> Option<Found> {
         let index = Cell::new(0);
         let job = insist(|| {
             steal_if(&self.forks, |at| {
@@ -100,11 +105,11 @@ impl Seat {
             })
         })?;
         let index = index.get();
-        let is_isolated = self.region.has(index);
-        Some(Stolen {
-            job,
+        Some(Found {
             index,
-            is_isolated,
+            seat: number as u16,
+            is_isolated: self.region.has(index),
+            ..Found::from(job)
         })
     }
 
@@ -117,15 +122,6 @@ impl Seat {
     pub(crate) fn ask(&self) {
         _ = self.forks.ask();
     }
-}
-
-/// A job that a thief has from the deque of a worker that forked it.
-pub(crate) struct Stolen {
-    pub(crate) job: JobRef,
-    /// Where it lay.
-    pub(crate) index: u32,
-    /// It was forked in an isolated region.
-    pub(crate) is_isolated: bool,
 }
 
 /// An attempt that lost a race is repeated: only "there is none" counts.

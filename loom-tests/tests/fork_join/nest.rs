@@ -1,7 +1,7 @@
 //! Which of the jobs in a thief's deque are parts of the one that it has stolen.
 
 use filch_deque::{Stealer, Worker};
-use filch_fork_join::protocol::Nest;
+use filch_fork_join::protocol::JobBoundary;
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
@@ -36,7 +36,7 @@ fn a_part_of_another_job_is_no_part() {
         Bound::preemptions(2, 1_100),
         || {
             let deque = Worker::with_capacity(4);
-            let nest = Arc::new(Nest::default());
+            let nest = Arc::new(JobBoundary::default());
             let base = deque.position() as u32;
             let ended = Parker::new();
             let owner = thread::spawn({

@@ -3,9 +3,7 @@
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::{
-    Host, Latch, Sleepers, finish, install, run_one, source, wait,
-};
+use filch_fork_join::protocol::{Host, Latch, Sleepers, finish, install, run_one, source, wait};
 use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use filch_processors::Config as ProcessorsConfig;
 
 use crate::latch::MAX_SEATS;
-use crate::reentry::Reentry;
+use crate::report::Reentry;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;

@@ -10,7 +10,7 @@ use filch_sync::{Arc, asymmetric};
 use crate::api::config::{OnPanic, OnReentry};
 use crate::current;
 use crate::job::Payload;
-use crate::reentry::Reentry;
+use crate::report::Reentry;
 use crate::shared::{Host, Shared};
 use crate::worker::Worker;
 

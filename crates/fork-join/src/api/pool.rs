@@ -11,7 +11,6 @@ use filch_sync::Arc;
 use crate::api::config::{Config, StartError};
 use crate::api::host::{HostThreads, PoolHost, alone, shared};
 use crate::api::threads::{Thread, Threads, usual_stack_size};
-use crate::attached;
 use crate::current;
 use crate::latch::{Awaited, MAX_SEATS};
 use crate::open_jobs::OpenJobs;
@@ -205,7 +204,7 @@ impl Pool {
     /// # Panics
     /// If `work` does.
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
-        attached::with(|worker| match worker {
+        current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             other if self.host.is_ending() => alone(other, work),
             other => with_unparker(other, |unparker, wait| {
@@ -221,7 +220,7 @@ impl Pool {
     /// # Panics
     /// As there.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        attached::with(|worker| match worker {
+        current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
             other => with_unparker(other, |unparker, wait| {
@@ -286,7 +285,7 @@ fn with_unparker<R>(
     call: impl FnOnce(Unparker, &dyn Fn(&OpenJobs)) -> R,
 ) -> R {
     if let Some(worker) = worker {
-        let unparker = worker.shared().seat(worker.index()).unparker.clone();
+        let unparker = worker.shared.seat(worker.index()).unparker.clone();
         return call(unparker, &|open| worker.wait_for(open));
     }
     let parker = Parker::new();

@@ -30,7 +30,7 @@ impl Shared {
 fn unawaited<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
     detached::<N>(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
-            worker.host().tell_panic(payload);
+            worker.host.tell_panic(payload);
         }
     })
 }
@@ -107,6 +107,6 @@ impl Worker {
 
     /// [`Pool::spawn_broadcast`], of the pool of this thread.
     pub fn spawn_broadcast(&self, job: impl Fn(&Self) + Send + Sync + 'static) {
-        self.shared().spawn_broadcast(job);
+        self.shared.spawn_broadcast(job);
     }
 }
