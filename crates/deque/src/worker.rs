@@ -310,8 +310,8 @@ impl<T> Worker<T> {
     }
 }
 
-/// For items that only thieves read, such as jobs that lie on the owner's stack: it knows what it has
-/// pushed.
+/// For items that only thieves read, such as jobs that lie on the owner's stack: it knows what it
+/// has pushed.
 impl<T: Copy> Worker<T> {
     /// Pops the newest item, unread, if that takes a store and a look. `false`:
     /// [`take_back_slowly`](Self::take_back_slowly) is to be called next. Wait-free.

@@ -1,11 +1,10 @@
 //! The jobs on a thread's stack, readable by others: for a human who wonders why a pool hangs.
 
 use std::fmt;
-use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use crate::job::Name;
+use crate::job::{Name, NameCell};
 use crate::shared::Shared;
 
 /// So many jobs are kept by name, from the outermost on.
@@ -107,26 +106,6 @@ impl JobStack {
             doing if doing == Doing::Blocks as u8 => Doing::Blocks,
             _ => Doing::Runs,
         }
-    }
-}
-
-/// A place for a name, which others read at any time.
-#[derive(Debug, Default)]
-struct NameCell(AtomicPtr<Name>);
-
-impl NameCell {
-    fn set(&self, name: &'static Name) {
-        // ORDERING: Relaxed: the name is a constant of the program.
-        self.0
-            .store(ptr::from_ref(name).cast_mut(), Ordering::Relaxed);
-    }
-
-    /// The last one, if there was one.
-    fn get(&self) -> Option<&'static str> {
-        // ORDERING: Relaxed: as in `set`.
-        let name = NonNull::new(self.0.load(Ordering::Relaxed))?;
-        // SAFETY: `set` stored it, and was given something static.
-        Some(unsafe { name.as_ref() }.get())
     }
 }
 

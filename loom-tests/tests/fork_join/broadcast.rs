@@ -21,7 +21,7 @@ fn a_joiner_takes_part() {
             let (caller, joiner) = (seat(&shared), seat(&shared));
             let latch = Arc::new(Latch::holding(0));
             latch.begin(Thief {
-                seat: seat_of(&caller),
+                seat: caller.index(),
                 base: 0,
             });
             let joiner_seat = joiner.index();

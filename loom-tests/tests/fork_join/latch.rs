@@ -95,7 +95,7 @@ fn the_seat_of_a_newcomer_is_seen() {
             let thief = thread::spawn({
                 let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
                 let crossing = crossing.clone();
-                let owner = seat_of(&owner);
+                let owner = owner.index();
                 move || {
                     let worker = seat(&shared);
                     latch.begin(Thief {

@@ -9,7 +9,7 @@ use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, alone, shared};
+use crate::api::host::{HostThreads, PoolHost, shared};
 use crate::api::threads::{Thread, Threads, usual_stack_size};
 use crate::current;
 use crate::latch::{Awaited, MAX_SEATS};
@@ -206,7 +206,7 @@ impl Pool {
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
         current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
-            other if self.host.is_ending() => alone(other, work),
+            _ if self.host.is_ending() => current::with_seat(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
                 install(&self.shared, work, unparker, wait)
             }),
@@ -222,7 +222,9 @@ impl Pool {
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
         current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
-            other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
+            _ if self.host.is_ending() => {
+                current::with_seat(&self.shared, |worker| worker.scope(body))
+            }
             other => with_unparker(other, |unparker, wait| {
                 let shared = Arc::clone(&self.shared);
                 Scope::run(shared, None, Some(unparker), body, wait)
