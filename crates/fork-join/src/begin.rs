@@ -3,7 +3,6 @@
 use std::process;
 
 use crate::job::{JobRef, Name};
-use crate::report::Reentry;
 use crate::search::Found;
 use crate::worker::Worker;
 
@@ -25,20 +24,11 @@ impl Worker {
             job,
             is_isolated,
             is_part,
-            ..
         } = found;
-        if is_part {
-            return self.begin(job, is_isolated, true);
-        }
-        if self.is_stack_full() {
+        if !is_part && self.is_stack_full() {
             self.run_out_of_stack(job.name());
         }
-        if self.host.hears_reentries() {
-            self.tell_reentry(job.name());
-        }
-        let outer = self.owner.nest.enter(self.forked_index(), self.base.get());
-        self.begin(job, is_isolated, false);
-        self.owner.nest.restore(outer);
+        self.begin(job, is_isolated, is_part);
     }
 
     /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
@@ -47,14 +37,12 @@ impl Worker {
         // The parts of what is no job, of a caller's own code, are one.
         let nested = (outer + u32::from(!is_part)).max(1);
         self.nested.set(nested);
-        let base = self.base.replace(Some(self.forked_index()));
         self.owner.standing.begin(job.name());
         match is_isolated || nested >= self.shared.nested_jobs() {
             true => self.isolate(|worker| job.run(worker)),
             false => job.run(self),
         }
         self.owner.standing.end();
-        self.base.set(base);
         self.nested.set(outer);
     }
 
@@ -84,19 +72,6 @@ impl Worker {
             begun.get(),
         );
         process::abort()
-    }
-
-    fn forked_index(&self) -> u32 {
-        self.forks().position() as u32
-    }
-
-    #[cold]
-    fn tell_reentry(&self, begun: &Name) {
-        self.host.tell_reentry(&Reentry {
-            thread: self.index(),
-            waiting: self.owner.standing.innermost(),
-            begun: begun.get(),
-        });
     }
 }
 

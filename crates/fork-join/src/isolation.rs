@@ -1,5 +1,5 @@
-//! Regions in which a thread that waits runs nothing but what it waits for; and which of the jobs
-//! that it forks belong to one, or to a job that it has begun in a wait.
+//! Regions in which a thread that waits runs nothing but what it waits for, and which of the jobs
+//! that it forks belong to one.
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -111,84 +111,7 @@ impl IsolationMark {
     }
 }
 
-/// From which index of its deque on the jobs that a thread forks are parts of the last job that it
-/// has begun in the middle of another one, of which that is no part.
-#[derive(Debug, Default)]
-pub struct JobBoundary(AtomicU64);
-
-/// The job below has forked nothing that would lie before the index: what is stolen from there on
-/// may be a part of the one or of the other.
-const UNCLEAR: u64 = 2 << 32;
-
-impl JobBoundary {
-    /// A job is begun there, in the middle of one that was begun when the deque ended at `below`.
-    /// Returns what is to be [restored](Self::restore) at its end.
-    pub fn enter(&self, index: u32, below: Option<u32>) -> u64 {
-        let unclear = if below == Some(index) { UNCLEAR } else { 0 };
-        // ORDERING: Relaxed: the thread's own word. For others, released with the jobs that are
-        // forked in there.
-        let outer = self.0.load(Ordering::Relaxed);
-        self.0
-            .store(OPEN | unclear | u64::from(index), Ordering::Relaxed);
-        outer
-    }
-
-    /// That job has ended.
-    pub fn restore(&self, outer: u64) {
-        // ORDERING: Relaxed: no thief has a part of that job any more.
-        self.0.store(outer, Ordering::Relaxed);
-    }
-
-    /// Whether what was taken from `index` of the deque is certainly a part of the job that runs
-    /// since the deque ended at `base`. What lies before `base` is none.
-    pub fn is_part(&self, index: u32, base: u32) -> bool {
-        // ORDERING: Relaxed: the job in which it was forked has been entered before it was pushed,
-        // and is not left before it has ended. One that is seen in place of that was entered later,
-        // and so behind `index`.
-        let word = self.0.load(Ordering::Relaxed);
-        let entered = word as u32;
-        if word & OPEN == 0 {
-            return true;
-        }
-        let is_inside = is_since(index, entered);
-        is_inside && is_since(base, entered) && (base != entered || word & UNCLEAR == 0)
-    }
-}
-
 /// Whether an index of a deque is `base`, or lies behind it. Indices wrap.
 pub(crate) fn is_since(index: u32, base: u32) -> bool {
     index.wrapping_sub(base) as i32 >= 0
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::JobBoundary;
-
-    /// What is stolen from there on is a part of a job that began there, or before.
-    #[test]
-    fn what_is_inside_is_a_part() {
-        let nest = JobBoundary::default();
-        assert!(nest.is_part(7, 5));
-        let outermost = nest.enter(7, Some(5));
-        assert!(nest.is_part(7, 7) && nest.is_part(9, 8));
-        assert!(!nest.is_part(7, 5), "of the job below");
-        let outer = nest.enter(9, Some(7));
-        assert!(!nest.is_part(8, 7), "something has begun behind it");
-        assert!(nest.is_part(9, 9) && !nest.is_part(9, 7));
-        nest.restore(outer);
-        assert!(nest.is_part(8, 7));
-        nest.restore(outermost);
-        assert!(nest.is_part(7, 5));
-    }
-
-    /// A job that has forked nothing, and one in the middle of it, begin at the same index.
-    #[test]
-    fn what_may_be_of_either_is_no_part() {
-        let nest = JobBoundary::default();
-        let outer = nest.enter(u32::MAX, Some(u32::MAX));
-        assert!(!nest.is_part(u32::MAX, u32::MAX) && !nest.is_part(0, u32::MAX));
-        assert!(nest.is_part(1, 0));
-        nest.restore(outer);
-        assert!(nest.is_part(0, u32::MAX));
-    }
 }

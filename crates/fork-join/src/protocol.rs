@@ -9,7 +9,6 @@ use crate::scope;
 use crate::source::Jobs;
 use crate::worker::Worker;
 
-pub use crate::isolation::JobBoundary;
 pub use crate::latch::{Awaited, Latch, Thief};
 pub use crate::shared::{Host, Shared};
 pub use crate::sleepers::Sleepers;

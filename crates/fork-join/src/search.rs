@@ -5,26 +5,17 @@ use std::ptr;
 
 use crate::isolation::is_since;
 use crate::job::JobRef;
-use crate::latch::{Awaited, MAX_SEATS};
+use crate::latch::Awaited;
 use crate::worker::Worker;
 
-/// A job that was taken out of its queue. Of two words, so that no frame beneath the job keeps it.
+/// A job that was taken out of its queue.
 pub(crate) struct Found {
     pub(crate) job: JobRef,
-    /// Where it lay in the deque of the thread that forked it.
-    pub(crate) index: u32,
-    /// The seat of that thread, or [`NOWHERE`].
-    pub(crate) seat: u16,
     /// It was forked in an isolated region. (One that was spawned knows that itself.)
     pub(crate) is_isolated: bool,
     /// It is known to be a part of what the thread that has it waits for.
     pub(crate) is_part: bool,
 }
-
-/// No seat: the job was not forked.
-const NOWHERE: u16 = u16::MAX;
-
-const _: () = assert!(MAX_SEATS < NOWHERE as usize);
 
 impl Found {
     pub(crate) fn part(job: JobRef) -> Self {
@@ -33,19 +24,12 @@ impl Found {
             ..Self::from(job)
         }
     }
-
-    /// In which seat it was forked, and where it lay in the deque there.
-    pub(crate) fn forked_at(&self) -> Option<(usize, u32)> {
-        (self.seat != NOWHERE).then_some((self.seat.into(), self.index))
-    }
 }
 
 impl From<JobRef> for Found {
     fn from(job: JobRef) -> Self {
         Self {
             job,
-            index: 0,
-            seat: NOWHERE,
             is_isolated: false,
             is_part: false,
         }
@@ -124,7 +108,7 @@ impl Worker {
     /// The oldest job of that seat's: forked, or else spawned.
     pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
         let seat = self.shared.seat(victim);
-        seat.steal_forked_if(victim, |_| true)
+        seat.steal_forked_if(|_| true)
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
@@ -135,25 +119,15 @@ impl Worker {
         let thief = latch.thief()?;
         let seat = self.shared.seat(thief.seat);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
-        seat.steal_forked_if(thief.seat, accept)
-    }
-
-    /// Whether a job that was just stolen certainly descends from the one with that latch, which
-    /// its thief may have begun a moment ago: it runs still, and the job was forked behind it.
-    fn is_forked_by(&self, latch: &impl Awaited, found: &Found) -> bool {
-        let (Some(thief), Some((seat, index))) = (latch.thief(), found.forked_at()) else {
-            return false;
-        };
-        let nest = &self.shared.seat(seat).nest;
-        let is_behind = seat == thief.seat && is_since(index, thief.base);
-        is_behind && nest.is_part(index, thief.base) && !latch.is_done()
+        seat.steal_forked_if(accept)
     }
 
     /// Something that a wait for `awaited` may run.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
         let count = ptr::from_ref(awaited).cast();
         if let Some(found) = self.steal_back(awaited) {
-            let is_part = self.is_isolated() || self.is_forked_by(awaited, &found);
+            // In a region the thief, too, begins nothing but parts.
+            let is_part = self.is_isolated();
             return Some(Found { is_part, ..found });
         }
         if self.is_isolated() {
@@ -161,7 +135,7 @@ impl Worker {
             return spawned.or_else(|| self.find_share_of(count).map(Found::part));
         }
         let found = self.find()?;
-        let is_part = found.job.is_of(count) || self.is_forked_by(awaited, &found);
+        let is_part = found.job.is_of(count);
         Some(Found { is_part, ..found })
     }
 

@@ -14,11 +14,10 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::forked::{Entry, steal_if};
-use crate::isolation::{IsolationMark, JobBoundary};
+use crate::isolation::IsolationMark;
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::report::JobStack;
-use crate::report::Reentry;
 use crate::search::Found;
 use crate::sleepers::Sleepers;
 
@@ -38,8 +37,6 @@ pub(crate) struct Owner {
     pub(crate) parker: Parker,
     /// What stands on its stack.
     pub(crate) standing: Arc<JobStack>,
-    /// Which of what it has forked is a part of a job that it has begun in a wait.
-    pub(crate) nest: Arc<JobBoundary>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -52,8 +49,6 @@ pub(crate) struct Seat {
     pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
     pub(crate) region: IsolationMark,
-    /// Which of them are parts of a job that it has begun in a wait.
-    pub(crate) nest: Arc<JobBoundary>,
     /// What stands on its stack.
     pub(crate) standing: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
@@ -71,7 +66,6 @@ impl Seat {
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
             standing: Arc::default(),
-            nest: Arc::default(),
         };
         Self {
             forks: owner.forks.stealer(),
@@ -80,7 +74,6 @@ impl Seat {
             sleeps: CachePadded::new(AtomicBool::new(false)),
             is_hurried: CachePadded::new(AtomicBool::new(false)),
             region: IsolationMark::default(),
-            nest: Arc::clone(&owner.nest),
             standing: Arc::clone(&owner.standing),
             own: Injector::with_blocks(),
             listens: Mutex::new(false),
@@ -91,12 +84,8 @@ impl Seat {
 
 impl Seat {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
-    /// (see [`Stealer::steal_if`]). This is the seat `number`.
-    pub(crate) fn steal_forked_if(
-        &self,
-        number: usize,
-        accept: impl Fn(u32) -> bool,
-    ) -> Option<Found> {
+    /// (see [`Stealer::steal_if`]).
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
         let index = Cell::new(0);
         let job = insist(|| {
             steal_if(&self.forks, |at| {
@@ -104,11 +93,8 @@ impl Seat {
                 accept(at)
             })
         })?;
-        let index = index.get();
         Some(Found {
-            index,
-            seat: number as u16,
-            is_isolated: self.region.has(index),
+            is_isolated: self.region.has(index.get()),
             ..Found::from(job)
         })
     }
@@ -181,14 +167,6 @@ pub trait Host: Send + Sync {
 
     /// A job that nobody waits for has panicked.
     fn tell_panic(&self, payload: Payload);
-
-    /// Whether somebody wants to know of jobs that are begun in the middle of others.
-    fn hears_reentries(&self) -> bool {
-        false
-    }
-
-    /// A thread begins a job in the middle of another one.
-    fn tell_reentry(&self, _: &Reentry) {}
 }
 
 impl Shared {

@@ -34,8 +34,6 @@ pub struct Worker {
     pub(crate) isolated_since: Cell<Option<u64>>,
     /// How many jobs that are no parts of one another stand on its stack.
     pub(crate) nested: Cell<u32>,
-    /// Where its deque ended when it began the innermost of the jobs on its stack.
-    pub(crate) base: Cell<Option<u32>>,
     /// The address below which its stack is full, or 0, if that is not known.
     pub(crate) stack_floor: Cell<usize>,
 }
@@ -56,7 +54,6 @@ impl Worker {
             seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
-            base: Cell::new(None),
             stack_floor: Cell::new(0),
         }
     }

@@ -7,9 +7,8 @@ use filch_processors::{PoolHandle, WeakPoolHandle};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
 
-use crate::api::config::{OnPanic, OnReentry};
+use crate::api::config::OnPanic;
 use crate::job::Payload;
-use crate::report::Reentry;
 use crate::shared::{Host, Shared};
 
 /// Rounds of looking for work between which a thread that waits pauses.
@@ -21,7 +20,6 @@ const YIELDING_ROUNDS: u32 = 20;
 pub(crate) struct PoolHost {
     pub(crate) threads: HostThreads,
     pub(crate) on_panic: Option<OnPanic>,
-    pub(crate) on_reentry: Option<OnReentry>,
 }
 
 /// Whose they are.
@@ -85,19 +83,6 @@ impl Host for PoolHost {
         }));
         if let Err(payload) = told {
             discard(payload);
-        }
-    }
-
-    fn hears_reentries(&self) -> bool {
-        self.on_reentry.is_some()
-    }
-
-    fn tell_reentry(&self, reentry: &Reentry) {
-        if let Some(tell) = &self.on_reentry {
-            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
-            if let Err(payload) = told {
-                discard(payload);
-            }
         }
     }
 }

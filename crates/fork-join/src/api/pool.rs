@@ -135,7 +135,6 @@ impl Pool {
                 Some(processors) => HostThreads::Own(Processors::handle(processors)),
             },
             on_panic: config.on_panic.take(),
-            on_reentry: config.on_reentry.take(),
         });
         let shared = shared(&kept, config.nested_jobs);
         let mut pool = Self {
