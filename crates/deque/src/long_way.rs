@@ -23,12 +23,15 @@ impl<T> Worker<T> {
         if !self.may_bias {
             return self.deque.set_stops(self.room_end.get(), NO_FLOOR);
         }
-        let top = self.deque.top();
-        // If nobody has asked, it was for the room.
-        if !(top.is_biased() && self.bias(top)) {
+        if self.is_biased.get() {
+            let top = self.deque.top();
+            // If nobody has asked, it was for the room.
+            if top.is_biased() && self.bias(top) {
+                return;
+            }
             self.share_now(top);
-            self.answer();
         }
+        self.answer();
     }
 
     /// Takes the item at `last` off a deque that may be biased, after a stop. Whether it is the
