@@ -2,7 +2,7 @@
 
 use std::process;
 
-use crate::job::{JobRef, Name};
+use crate::job::Name;
 use crate::search::Found;
 use crate::worker::Worker;
 
@@ -12,35 +12,29 @@ const KEPT_STACK: usize = 64 << 10;
 impl Worker {
     /// Runs a job, if there is one, where nothing waits.
     pub(crate) fn run(&self, found: Option<Found>) -> bool {
-        found
-            .map(|found| self.begin(found.job, found.is_isolated, false))
-            .is_some()
+        found.map(|found| self.begin(found)).is_some()
     }
 
     /// Runs a job in the middle of what this thread runs.
     #[inline(always)]
     pub(crate) fn run_on_top(&self, found: Found) {
-        let Found {
-            job,
-            is_isolated,
-            is_part,
-        } = found;
-        if !is_part && self.is_stack_full() {
-            self.run_out_of_stack(job.name());
+        if self.is_stack_full() {
+            self.run_out_of_stack(found.job.name());
         }
-        self.begin(job, is_isolated, is_part);
+        self.begin(found);
     }
 
     /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
-    fn begin(&self, job: JobRef, is_isolated: bool, is_part: bool) {
+    fn begin(&self, found: Found) {
         let outer = self.nested.get();
-        // The parts of what is no job, of a caller's own code, are one.
-        let nested = (outer + u32::from(!is_part)).max(1);
+        // In an isolated region it is a part of what the thread waits for. The parts of what is no
+        // job, of a caller's own code, are one.
+        let nested = (outer + u32::from(!self.is_isolated())).max(1);
         self.nested.set(nested);
-        self.owner.standing.begin(job.name());
-        match is_isolated || nested >= self.shared.nested_jobs() {
-            true => self.isolate(|worker| job.run(worker)),
-            false => job.run(self),
+        self.owner.standing.begin(found.job.name());
+        match found.is_isolated || nested >= self.shared.nested_jobs() {
+            true => self.isolate(|worker| found.job.run(worker)),
+            false => found.job.run(self),
         }
         self.owner.standing.end();
         self.nested.set(outer);

@@ -71,16 +71,19 @@ impl JobStack {
         self.doing.store(doing as u8, Ordering::Relaxed);
     }
 
-    /// What the thread does, how many jobs there are, and the names of the outer ones, the
-    /// outermost first.
-    pub(crate) fn read(&self) -> (Doing, usize, Vec<&'static str>) {
+    /// What the thread with that index does.
+    pub(crate) fn read(&self, index: usize) -> ThreadReport {
         let depth = self.depth();
         let names = self.names.iter().take(depth).filter_map(NameCell::get);
-        let doing = match self.doing() {
-            Doing::Runs if depth == 0 => Doing::Idle,
-            doing => doing,
-        };
-        (doing, depth, names.collect())
+        ThreadReport {
+            index,
+            doing: match self.doing() {
+                Doing::Runs if depth == 0 => Doing::Idle,
+                doing => doing,
+            },
+            depth,
+            names: names.collect(),
+        }
     }
 
     fn depth(&self) -> usize {
@@ -159,15 +162,7 @@ impl Shared {
     /// What each thread that is seated does.
     pub fn report(&self) -> Vec<ThreadReport> {
         let seated = (0..self.seat_count()).filter(|&index| self.is_seated(index));
-        let report = seated.map(|index| {
-            let (doing, depth, names) = self.seat(index).standing.read();
-            ThreadReport {
-                index,
-                doing,
-                depth: depth.max(names.len()),
-                names,
-            }
-        });
+        let report = seated.map(|index| self.seat(index).standing.read(index));
         report.collect()
     }
 }

@@ -13,17 +13,6 @@ pub(crate) struct Found {
     pub(crate) job: JobRef,
     /// It was forked in an isolated region. (One that was spawned knows that itself.)
     pub(crate) is_isolated: bool,
-    /// It is known to be a part of what the thread that has it waits for.
-    pub(crate) is_part: bool,
-}
-
-impl Found {
-    pub(crate) fn part(job: JobRef) -> Self {
-        Self {
-            is_part: true,
-            ..Self::from(job)
-        }
-    }
 }
 
 impl From<JobRef> for Found {
@@ -31,7 +20,6 @@ impl From<JobRef> for Found {
         Self {
             job,
             is_isolated: false,
-            is_part: false,
         }
     }
 }
@@ -58,7 +46,7 @@ impl Worker {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
         let job = (spawned.position() > since).then(|| spawned.pop());
-        job.flatten().map(Found::part)
+        job.flatten().map(Found::from)
     }
 
     /// Any job that may run on top of what this thread runs.
@@ -122,21 +110,17 @@ impl Worker {
         seat.steal_forked_if(accept)
     }
 
-    /// Something that a wait for `awaited` may run.
+    /// Something that a wait for `awaited` may run. In an isolated region, a part of it: there the
+    /// thief, too, begins nothing else.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
-        let count = ptr::from_ref(awaited).cast();
-        if let Some(found) = self.steal_back(awaited) {
-            // In a region the thief, too, begins nothing but parts.
-            let is_part = self.is_isolated();
-            return Some(Found { is_part, ..found });
-        }
-        if self.is_isolated() {
-            let spawned = self.find_in_region();
-            return spawned.or_else(|| self.find_share_of(count).map(Found::part));
-        }
-        let found = self.find()?;
-        let is_part = found.job.is_of(count);
-        Some(Found { is_part, ..found })
+        let rest = || match self.is_isolated() {
+            true => self.find_in_region().or_else(|| {
+                let count = ptr::from_ref(awaited).cast();
+                self.find_share_of(count).map(Found::from)
+            }),
+            false => self.find(),
+        };
+        self.steal_back(awaited).or_else(rest)
     }
 
     /// A job that is for this thread alone, and of the scope that has its count there. The others
