@@ -31,12 +31,12 @@ impl Worker {
         // job, of a caller's own code, are one.
         let nested = (outer + u32::from(!self.is_isolated())).max(1);
         self.nested.set(nested);
-        self.owner.standing.begin(found.job.name());
+        self.owner.stack.begin(found.job.name());
         match found.is_isolated || nested >= self.shared.nested_jobs() {
             true => self.isolate(|worker| found.job.run(worker)),
             false => found.job.run(self),
         }
-        self.owner.standing.end();
+        self.owner.stack.end();
         self.nested.set(outer);
     }
 

@@ -58,7 +58,7 @@ impl Worker {
                 while self.worker.run(self.worker.find_in_region()) {}
                 self.worker.isolated_since.set(self.outer);
                 if self.outer.is_none() {
-                    self.worker.own_seat().region.close();
+                    self.worker.own_seat().isolation.close();
                 }
             }
         }
@@ -67,7 +67,7 @@ impl Worker {
             .isolated_since
             .replace(Some(self.owner.spawned.position()));
         if outer.is_none() {
-            self.own_seat().region.open(self.forks().position() as u32);
+            self.own_seat().isolation.open(self.forks().position() as u32);
         }
         let _leave = Leave {
             worker: self,

@@ -162,7 +162,7 @@ impl Shared {
     /// What each thread that is seated does.
     pub fn report(&self) -> Vec<ThreadReport> {
         let seated = (0..self.seat_count()).filter(|&index| self.is_seated(index));
-        let report = seated.map(|index| self.seat(index).standing.read(index));
+        let report = seated.map(|index| self.seat(index).stack.read(index));
         report.collect()
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Owner {
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
     /// What stands on its stack.
-    pub(crate) standing: Arc<JobStack>,
+    pub(crate) stack: Arc<JobStack>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -48,9 +48,9 @@ pub(crate) struct Seat {
     /// Its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
-    pub(crate) region: IsolationMark,
+    pub(crate) isolation: IsolationMark,
     /// What stands on its stack.
-    pub(crate) standing: Arc<JobStack>,
+    pub(crate) stack: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef, OWN_BLOCK>,
     /// Whether there is a thread that will run those.
@@ -65,7 +65,7 @@ impl Seat {
             forks: filch_deque::Worker::biased(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
-            standing: Arc::default(),
+            stack: Arc::default(),
         };
         Self {
             forks: owner.forks.stealer(),
@@ -73,8 +73,8 @@ impl Seat {
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
             is_hurried: CachePadded::new(AtomicBool::new(false)),
-            region: IsolationMark::default(),
-            standing: Arc::clone(&owner.standing),
+            isolation: IsolationMark::default(),
+            stack: Arc::clone(&owner.stack),
             own: Injector::with_blocks(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
@@ -94,7 +94,7 @@ impl Seat {
             })
         })?;
         Some(Found {
-            is_isolated: self.region.has(index.get()),
+            is_isolated: self.isolation.has(index.get()),
             ..Found::from(job)
         })
     }

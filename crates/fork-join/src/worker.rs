@@ -196,21 +196,21 @@ impl Worker {
     /// before that.
     #[inline(never)]
     fn look_beside(&self, latch: &impl Awaited) -> Option<Found> {
-        let standing = &self.owner.standing;
+        let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
         let mut found = None;
         while found.is_none() && !latch.is_done() {
-            standing.set_doing(Doing::Looks);
+            stack.set_doing(Doing::Looks);
             found = self.find_beside(latch);
             if found.is_none() && spinner.spin() == Spin::Block {
-                standing.set_doing(Doing::Sleeps);
+                stack.set_doing(Doing::Sleeps);
                 is_chosen |= self.sleep(latch);
                 spinner.reset();
             }
         }
-        standing.set_doing(Doing::Runs);
+        stack.set_doing(Doing::Runs);
         if is_chosen {
             // There may be more of it, or this thread has no time for it now.
             self.wake_one();
@@ -258,13 +258,13 @@ impl Worker {
         // that takes this one's place asks this deque, too, before it sleeps.
         self.share();
         let (mut call, mut result) = (Some(call), None);
-        self.owner.standing.set_doing(Doing::Blocks);
+        self.owner.stack.set_doing(Doing::Blocks);
         self.host.block(&mut || {
             if let Some(call) = call.take() {
                 result = Some(call());
             }
         });
-        self.owner.standing.set_doing(Doing::Runs);
+        self.owner.stack.set_doing(Doing::Runs);
         match result {
             Some(result) => result,
             None => unreachable!("it is called, or panics"),
