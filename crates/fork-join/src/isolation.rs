@@ -67,7 +67,9 @@ impl Worker {
             .isolated_since
             .replace(Some(self.owner.spawned.position()));
         if outer.is_none() {
-            self.own_seat().isolation.open(self.forks().position() as u32);
+            self.own_seat()
+                .isolation
+                .open(self.forks().position() as u32);
         }
         let _leave = Leave {
             worker: self,

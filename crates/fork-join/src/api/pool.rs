@@ -24,7 +24,7 @@ use crate::worker::Worker;
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.
     host: Arc<dyn Host>,
     /// None, if the caller is the only thread, or the threads are another scheduler's.
@@ -267,10 +267,6 @@ impl Pool {
     /// ```
     pub fn report(&self) -> Vec<ThreadReport> {
         self.shared.report()
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
     }
 }
 
