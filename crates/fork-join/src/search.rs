@@ -35,10 +35,11 @@ impl Worker {
             .or_else(|| insist().then(|| self.steal())?)
     }
 
+    /// A job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<Found> {
-        let spawned = self.owner.spawned.pop().map(Found::from);
-        spawned.or_else(|| self.find_only_own())
+        let only_own = || self.own_seat().own.pop();
+        self.owner.spawned.pop().or_else(only_own).map(Found::from)
     }
 
     /// In an isolated region, a job that was spawned in it, here.
@@ -55,24 +56,6 @@ impl Worker {
             true => self.find_in_region(),
             false => self.find(),
         }
-    }
-
-    /// Whether there may be a job that is for this thread alone.
-    pub(crate) fn may_have_only_own(&self) -> bool {
-        self.shared.broadcasts() != self.seen_broadcasts.get()
-    }
-
-    /// A job that is for this thread alone.
-    pub(crate) fn find_only_own(&self) -> Option<Found> {
-        let broadcasts = self.shared.broadcasts();
-        if broadcasts == self.seen_broadcasts.get() {
-            return None;
-        }
-        let job = self.own_seat().own.pop();
-        if job.is_none() {
-            self.seen_broadcasts.set(broadcasts);
-        }
-        job.map(Found::from)
     }
 
     /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
@@ -126,9 +109,6 @@ impl Worker {
     /// A job that is for this thread alone, and of the scope that has its count there. The others
     /// stay.
     fn find_share_of(&self, count: *const ()) -> Option<JobRef> {
-        if !self.may_have_only_own() {
-            return None;
-        }
         let own = &self.own_seat().own;
         let mut others = Vec::new();
         let share = iter::from_fn(|| own.pop()).find_map(|job| match job.is_of(count) {

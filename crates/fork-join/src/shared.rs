@@ -10,7 +10,7 @@ use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::forked::{Entry, steal_if};
@@ -133,8 +133,6 @@ pub struct Shared {
     pub(crate) patience: AdaptiveSpinner,
     /// How many jobs that are no parts of one another may stand on a stack.
     nested_jobs: u32,
-    /// How often every thread was told to run a job: read by each that looks for one.
-    broadcasts: CachePadded<AtomicU64>,
 }
 
 /// The threads that run jobs.
@@ -179,7 +177,6 @@ impl Shared {
             host,
             patience,
             nested_jobs: u32::MAX,
-            broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
@@ -246,13 +243,6 @@ impl Shared {
         !*listens
     }
 
-    /// While it is what it was when a thread found no job that is for it alone, there is none.
-    pub(crate) fn broadcasts(&self) -> u64 {
-        // ORDERING: Acquire, for the Release in `tell_all`. A thread that sleeps meanwhile has a
-        // token, or is nudged: after that it reads the new number.
-        self.broadcasts.load(Ordering::Acquire)
-    }
-
     /// Has every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
         for seat in self.all_seats() {
@@ -261,8 +251,6 @@ impl Shared {
                 seat.own.push(make());
             }
         }
-        // ORDERING: Release, for the Acquire in `broadcasts`: the jobs.
-        self.broadcasts.fetch_add(1, Ordering::Release);
         // Those that wait in the middle of a job, and those that have nothing to do.
         (0..self.seat_count()).for_each(|seat| self.wake(seat));
         if let Some(host) = self.host.upgrade() {

@@ -27,8 +27,6 @@ pub struct Worker {
     pub(crate) host: StdArc<dyn Host>,
     /// Where it looks first for a victim.
     pub(crate) next_victim: Cell<usize>,
-    /// The number of broadcasts when it last found none to take part in.
-    pub(crate) seen_broadcasts: Cell<u64>,
     /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
     /// spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
@@ -51,7 +49,6 @@ impl Worker {
             shared,
             host,
             next_victim: Cell::new(seat),
-            seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
             stack_floor: Cell::new(0),
@@ -145,7 +142,7 @@ impl Worker {
     /// Whether there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        self.may_have_only_own() && self.run(self.find_own())
+        !self.own_seat().own.is_empty() && self.run(self.find_own())
     }
 
     /// The thread exits: runs what only it will run, and what it has spawned, which others might
