@@ -8,9 +8,7 @@ use filch_sync::asymmetric::{light_is_at_least, light_is_below};
 use filch_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::Steal;
-use crate::claim::Claim;
-use crate::ring::Ring;
-use crate::stops::Stops;
+use crate::ring::{Ring, Slots};
 use crate::top::Top;
 
 /// Added to the first position, so that none is [`CLOSED`], or below a stop that was moved away.
@@ -25,7 +23,7 @@ const CLOSED: u64 = 0;
 /// |---|---|---|
 /// | `top` | both, by RMW only | all |
 /// | `bottom` | the owner | all |
-/// | `stops` | both | the owner |
+/// | `limit`, `floor` | both | the owner |
 /// | `ring` | the owner | thieves |
 ///
 /// Items from `top.index` to `bottom` are in the deque. While it is shared, thieves may claim them.
@@ -41,10 +39,23 @@ pub(crate) struct Deque<T> {
     items: PhantomData<*mut T>,
 }
 
+/// With the stops: two positions between which the owner goes the short way. A push that ends
+/// before `limit` finds room for the next one, and a pop from `floor` on finds an item that no
+/// thief may take. So one compare tells all that a push has to know, and one all that a pop has.
+///
+/// A thief that asks moves both away, and the owner's next call goes the long way. That is safe at
+/// any time: in the long way the owner goes by [`Top`] alone.
 struct Seldom<T> {
-    stops: Stops,
+    limit: AtomicU64,
+    floor: AtomicU64,
     ring: AtomicPtr<Ring<T>>,
 }
+
+/// Below every position.
+const NO_LIMIT: u64 = 0;
+
+/// Above every position.
+pub(crate) const NO_FLOOR: u64 = u64::MAX;
 
 // SAFETY: items are handed from thread to thread (`T: Send`), each to one thread, by the protocol
 // of ALGORITHM.md.
@@ -80,15 +91,27 @@ impl<T> Deque<T> {
             top: CachePadded::new(AtomicU64::new(Top::new(start).0)),
             bottom: CachePadded::new(AtomicU64::new(FIRST_LAP | u64::from(start))),
             seldom: CachePadded::new(Seldom {
-                stops: Stops::away(),
+                limit: AtomicU64::new(NO_LIMIT),
+                floor: AtomicU64::new(NO_FLOOR),
                 ring: AtomicPtr::new(ring.as_ptr()),
             }),
             items: PhantomData,
         }
     }
 
-    pub(crate) fn stops(&self) -> &Stops {
-        &self.seldom.stops
+    /// Sets the stops: by the owner before the exchange that begins an epoch in which they hold, or
+    /// in a deque that is always shared.
+    pub(crate) fn set_stops(&self, limit: u64, floor: u64) {
+        // ORDERING: Relaxed, both: the owner's exchange that follows releases them. A thief's, to
+        // move them away, come after those of the owner that began the epoch, which it has acquired
+        // by the word of that epoch; its heavy fence orders them before its look at `bottom`.
+        self.seldom.floor.store(floor, Ordering::Relaxed);
+        self.seldom.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Has the owner go the long way.
+    pub(crate) fn move_stops_away(&self) {
+        self.set_stops(NO_LIMIT, NO_FLOOR);
     }
 
     // For the owner.
@@ -116,8 +139,8 @@ impl<T> Deque<T> {
     #[inline(always)]
     pub(crate) fn extend(&self, bottom: u64) -> bool {
         self.set_bottom(bottom);
-        // Partner: the heavy fence between a thief's `move_away` and its look at `bottom`.
-        light_is_below(bottom, &self.seldom.stops.limit)
+        // Partner: the heavy fence between a thief's `move_stops_away` and its look at `bottom`.
+        light_is_below(bottom, &self.seldom.limit)
     }
 
     /// Takes what lies from `last` on off the deque. `false`: a thief may have it, or may be about
@@ -126,7 +149,7 @@ impl<T> Deque<T> {
     pub(crate) fn retract(&self, last: u64) -> bool {
         self.set_bottom(last);
         // Partner: the same as in `extend`.
-        light_is_at_least(last, &self.seldom.stops.floor)
+        light_is_at_least(last, &self.seldom.floor)
     }
 
     /// Starts the next epoch: every claim and revocation in flight will fail. Returns the word
@@ -292,9 +315,18 @@ impl<T> Deque<T> {
     }
 
     /// Claims the first `count` items of `offer` by one compare-and-swap, unless the owner or
-    /// another thief came first. Returns the oldest item, and the claim of the others.
+    /// another thief came first. Returns the oldest item; `move_others` is to move the others out,
+    /// from that index on.
+    ///
+    /// The ring is kept for them until it returns: it may neither allocate, nor panic, nor call
+    /// user code.
     #[inline]
-    pub(crate) fn claim(&self, offer: &Offer<T>, count: u32) -> Option<(T, Claim<T>)> {
+    pub(crate) fn claim(
+        &self,
+        offer: &Offer<T>,
+        count: u32,
+        move_others: impl FnOnce(Slots<T>, u32),
+    ) -> Option<T> {
         debug_assert!((1..=offer.count).contains(&count));
         // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the
         // `bottom` that was seen here on to the next thief. (loom cannot show its absence: nothing
@@ -308,11 +340,19 @@ impl<T> Deque<T> {
                 Ordering::Relaxed,
             )
             .ok()?;
+        let first = offer.first as u32;
         // SAFETY: the deque was shared, and the tag held until the exchange, so `bottom` and `ring`
         // are of this epoch: the items were written before the store of `bottom` that `observe`
         // acquired, no bump that could return them to the owner came between, and the ring lives
-        // until its `done` counts them.
-        Some(unsafe { Claim::begin(offer.ring, offer.first as u32, count) })
+        // until its `done` counts them. Each index is claimed once.
+        let slots = unsafe { offer.ring.as_ref() }.slots();
+        // SAFETY: as above.
+        let oldest = unsafe { slots.take(first) };
+        move_others(slots, first.wrapping_add(1));
+        // SAFETY: they have been moved out, and this reports them once. If any were left, they
+        // would leak.
+        unsafe { Ring::finish(offer.ring, count) };
+        Some(oldest)
     }
 
     /// Has the owner's next call share what it has, and returns the word as it is now. Whatever the
@@ -323,7 +363,7 @@ impl<T> Deque<T> {
         // there: what the caller did before.
         let top = Top(self.top.fetch_or(Top::ASKED, Ordering::AcqRel));
         if !top.is_shared() {
-            self.seldom.stops.move_away();
+            self.move_stops_away();
         }
         Top(top.0 | Top::ASKED)
     }

@@ -6,16 +6,13 @@ extern crate alloc;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("filch-deque needs 64-bit atomics: a tag, an index and two flags change together");
 
-mod claim;
 mod deque;
 mod long_way;
-mod nested;
 mod request;
 mod ring;
 mod room;
 mod steal;
 mod stealer;
-mod stops;
 mod top;
 mod worker;
 

@@ -3,6 +3,7 @@
 
 use filch_sync::asymmetric;
 
+use crate::deque::NO_FLOOR;
 use crate::top::Top;
 use crate::worker::Worker;
 
@@ -19,22 +20,18 @@ impl<T> Worker<T> {
         if self.position() == self.room_end.get() {
             self.make_room();
         }
-        match self.may_bias {
-            true if self.is_biased.get() => self.settle_biased(),
-            true => self.answer(),
-            false => self.deque.stops().set_limit(self.room_end.get()),
+        if !self.may_bias {
+            return self.deque.set_stops(self.room_end.get(), NO_FLOOR);
         }
-    }
-
-    #[inline(never)]
-    fn settle_biased(&self) {
-        let top = self.deque.top();
-        // If nobody has asked, it was for the room.
-        let stays = top.is_biased() && self.bias(top);
-        if !stays {
+        if self.is_biased.get() {
+            let top = self.deque.top();
+            // If nobody has asked, it was for the room.
+            if top.is_biased() && self.bias(top) {
+                return;
+            }
             self.share_now(top);
-            self.answer();
         }
+        self.answer();
     }
 
     /// Takes the item at `last` off a deque that may be biased, after a stop. Whether it is the
@@ -110,7 +107,7 @@ impl<T> Worker<T> {
             if top.is_shared() {
                 self.wary.set(WARY);
             }
-            self.deque.stops().move_away();
+            self.deque.move_stops_away();
             self.deque.share();
         }
     }
@@ -127,14 +124,14 @@ impl<T> Worker<T> {
     /// The stops come first. So a thief that asks from then on moves these away, and no older ones.
     fn bias(&self, top: Top) -> bool {
         let reached = top.position(self.position());
-        self.deque.stops().set(self.room_end.get(), reached);
+        self.deque.set_stops(self.room_end.get(), reached);
         if self.deque.bias(top) {
             self.reached.set(reached);
             self.is_biased.set(true);
             return true;
         }
         // Nobody has gone by them in between.
-        self.deque.stops().move_away();
+        self.deque.move_stops_away();
         false
     }
 

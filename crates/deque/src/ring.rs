@@ -224,17 +224,6 @@ impl<T> Ring<T> {
         }
     }
 
-    /// [`Slots::take`].
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    #[inline]
-    pub(crate) unsafe fn take(&self, index: u32) -> T {
-        // SAFETY: the caller's, by contract.
-        unsafe { self.slots().take(index) }
-    }
-
     /// Reports that `count` claimed items have left the ring. This is the thief's last access: the
     /// ring may be gone when this returns.
     ///

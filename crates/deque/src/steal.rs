@@ -24,11 +24,6 @@ impl<T> Steal<T> {
         matches!(self, Self::Empty)
     }
 
-    /// Whether it is [`Retry`](Self::Retry).
-    pub const fn is_retry(&self) -> bool {
-        matches!(self, Self::Retry)
-    }
-
     /// Whether it is [`Success`](Self::Success).
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Success(_))
@@ -48,28 +43,6 @@ impl<T> Steal<T> {
             Self::Success(item) => Steal::Success(f(item)),
             Self::Retry => Steal::Retry,
             Self::Empty => Steal::Empty,
-        }
-    }
-
-    /// This success, or the answer of the next attempt; [`Retry`](Self::Retry) if either attempt
-    /// lost a race and neither succeeded.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let (near, far) = (Worker::new(), Worker::new());
-    /// far.push(7);
-    /// let stolen = near.stealer().steal().or_else(|| far.stealer().steal());
-    /// assert_eq!(stolen, Steal::Success(7));
-    /// ```
-    pub fn or_else(self, next: impl FnOnce() -> Self) -> Self {
-        match self {
-            Self::Success(_) => self,
-            Self::Empty => next(),
-            Self::Retry => match next() {
-                Self::Empty => Self::Retry,
-                other => other,
-            },
         }
     }
 }
@@ -122,20 +95,12 @@ mod tests {
         );
         assert_eq!([Empty, Empty].into_iter().collect::<Steal<()>>(), Empty);
         assert_eq!(core::iter::empty().collect::<Steal<()>>(), Empty);
-        assert_eq!(Retry::<()>.or_else(|| Empty), Retry);
-        assert_eq!(Empty::<()>.or_else(|| Retry), Retry);
-    }
-
-    #[test]
-    fn the_second_attempt_is_made_only_when_needed() {
-        assert_eq!(Success(1).or_else(|| unreachable!()), Success(1));
-        assert_eq!(Retry.or_else(|| Success(2)), Success(2));
     }
 
     #[test]
     fn questions() {
-        assert!(Empty::<()>.is_empty() && Retry::<()>.is_retry() && Success(()).is_success());
-        assert!(!Retry::<()>.is_empty() && !Empty::<()>.is_retry() && !Retry::<()>.is_success());
+        assert!(Empty::<()>.is_empty() && Success(()).is_success());
+        assert!(!Retry::<()>.is_empty() && !Retry::<()>.is_success());
         assert_eq!(
             (Success(1).success(), Retry::<i32>.success()),
             (Some(1), None)

@@ -75,10 +75,8 @@ impl<T> Stealer<T> {
             Steal::Success(_) | Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
-        // The claim ends here, since there are no others in it.
-        self.deque
-            .claim(&offer, 1)
-            .map_or_else(lost, |(item, _others)| Steal::Success(item))
+        let item = self.deque.claim(&offer, 1, |_, _| ());
+        item.map_or_else(lost, Steal::Success)
     }
 
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
@@ -136,13 +134,15 @@ impl<T> Stealer<T> {
                 others = room;
             }
         }
-        match self.deque.claim(&offer, 1 + others) {
-            Some((oldest, others)) => {
-                into.receive(others);
-                Steal::Success(oldest)
-            }
-            None => lost(),
-        }
+        let oldest = self.deque.claim(&offer, 1 + others, |slots, second| {
+            let (target, bottom) = (into.slots.get(), into.position() as u32);
+            // SAFETY: they are claimed, of another ring, or none. Nothing at or past bottom is in
+            // the deque of `into`, whose owner is here, and there is room.
+            unsafe { slots.copy_to(second, others, target, bottom) };
+        });
+        let Some(oldest) = oldest else { return lost() };
+        into.extend_by(others);
+        Steal::Success(oldest)
     }
 
     /// Asks the owner of a [biased](Worker::biased) deque to share it. `None`: it is shared. For a

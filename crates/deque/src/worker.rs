@@ -9,8 +9,7 @@ use core::ptr::NonNull;
 
 use filch_sync::{Arc, drop_each};
 
-use crate::claim::Claim;
-use crate::deque::Deque;
+use crate::deque::{Deque, NO_FLOOR};
 use crate::ring::{Ring, Slots, capacity_for};
 
 /// The slots of a deque that [`Worker::new`] makes.
@@ -127,7 +126,7 @@ impl<T> Worker<T> {
         let deque = Deque::new(start, ring);
         let room_end = deque.bottom() + u64::from(capacity);
         if !may_bias {
-            deque.stops().set_limit(room_end);
+            deque.set_stops(room_end, NO_FLOOR);
         }
         Self {
             // SAFETY: `allocate` returned it just now.
@@ -159,6 +158,39 @@ impl<T> Worker<T> {
         if !unsafe { self.push_at(self.position(), item) } {
             self.settle();
         }
+    }
+
+    /// Pushes `item`. `false`: [`settle`](Self::settle) is to be called next. Wait-free.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker = Worker::biased(64);
+    /// worker.push("outer");
+    /// // SAFETY: the position is that of now, and `settle` follows.
+    /// if !unsafe { worker.push_at(worker.position(), "inner") } {
+    ///     worker.settle();
+    /// }
+    /// // SAFETY: here and below: the one follows the other.
+    /// assert!(unsafe { worker.take_back() || worker.take_back_slowly() });
+    /// assert!(unsafe { worker.take_back() || worker.take_back_slowly() });
+    /// assert!(worker.is_empty());
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// `position` is what [`position`](Self::position) answers now. After a `false`, `settle` is
+    /// called before anything else of this worker's.
+    #[inline(always)]
+    #[must_use = "`settle` is to follow if it is false"]
+    pub unsafe fn push_at(&self, position: u64, item: T) -> bool {
+        debug_assert_eq!(position, self.position());
+        // Read before the slot is written, which the compiler must take for any memory.
+        let deque = &*self.deque;
+        // SAFETY: this is the owner, and the newest ring; nothing at or past bottom is in the
+        // deque; there is room for one between its calls.
+        unsafe { self.slots.get().write(position as u32, item) };
+        deque.extend(position + 1)
     }
 
     /// [`push`](Self::push), where that would end the program for want of memory.
@@ -206,14 +238,18 @@ impl<T> Worker<T> {
         if self.try_reserve(count).is_err() {
             handle_alloc_error(Layout::new::<T>());
         }
-        let (bottom, slots) = (self.position(), self.slots.get());
-        let end = bottom + count as u64;
-        for position in bottom..end {
+        let (first, slots) = (self.position() as u32, self.slots.get());
+        for index in 0..count as u32 {
             // SAFETY: this is the owner, and the newest ring; nothing at or past bottom is in the
             // deque; there is room.
-            unsafe { slots.write(position as u32, next()) };
+            unsafe { slots.write(first.wrapping_add(index), next()) };
         }
-        if !self.deque.extend(end) {
+        self.extend_by(count as u32);
+    }
+
+    /// Adds the next `count` slots, which have been written, to the deque.
+    pub(crate) fn extend_by(&self, count: u32) {
+        if !self.deque.extend(self.position() + u64::from(count)) {
             self.settle();
         }
     }
@@ -266,20 +302,6 @@ impl<T> Worker<T> {
         Arc::ptr_eq(&self.deque, deque)
     }
 
-    /// Pushes the rest of a thief's claim, oldest first. There must be [`room`](Self::room) for it,
-    /// since nothing may be allocated before the claim is finished.
-    pub(crate) fn receive(&self, claim: Claim<T>) {
-        let bottom = self.position();
-        let count = claim.len();
-        debug_assert!(count <= self.room());
-        // SAFETY: this is the owner; nothing at or past bottom is in the deque; there is room for
-        // the claim, which is of another ring, or empty.
-        unsafe { claim.move_to(self.slots.get(), bottom as u32) };
-        if !self.deque.extend(bottom + u64::from(count)) {
-            self.settle();
-        }
-    }
-
     #[inline]
     pub(crate) fn ring(&self) -> &Ring<T> {
         // SAFETY: the newest ring lives until the deque is dropped, or `replace_ring` has replaced
@@ -288,10 +310,28 @@ impl<T> Worker<T> {
     }
 }
 
-impl<T> Extend<T> for Worker<T> {
-    /// [`push_batch`](Worker::push_batch).
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        self.push_batch(items);
+/// For items that only thieves read, such as jobs that lie on the owner's stack: it knows what it
+/// has pushed.
+impl<T: Copy> Worker<T> {
+    /// Pops the newest item, unread, if that takes a store and a look. `false`:
+    /// [`take_back_slowly`](Self::take_back_slowly) is to be called next. Wait-free.
+    ///
+    /// # Safety
+    ///
+    /// After a `false`, `take_back_slowly` is called before anything else of this worker's.
+    #[inline(always)]
+    #[must_use = "`take_back_slowly` is to follow if it is false"]
+    pub unsafe fn take_back(&self) -> bool {
+        self.deque.retract(self.position() - 1)
+    }
+
+    /// Pops that item. `false` if a thief has it, and with it every item that is older. Wait-free.
+    ///
+    /// # Safety
+    ///
+    /// [`take_back`](Self::take_back) has just said `false`.
+    pub unsafe fn take_back_slowly(&self) -> bool {
+        self.reclaim(self.position())
     }
 }
 

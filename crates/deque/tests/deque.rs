@@ -234,16 +234,16 @@ fn debug_says_something() {
 
 #[test]
 fn an_only_item_is_known_again() {
-    let mut worker = Worker::new();
+    let worker = Worker::new();
     let stealer = worker.stealer();
     assert_eq!(stealer.sole(), None);
-    worker.extend([0]);
+    worker.push_batch([0]);
     let seen = stealer.sole();
     assert!(seen.is_some() && stealer.sole() == seen);
     assert_eq!(worker.pop(), Some(0));
     worker.push(1);
     assert_ne!(stealer.sole(), seen, "another one");
-    worker.extend([2, 3]);
+    worker.push_batch([2, 3]);
     assert_eq!((stealer.sole(), stealer.len()), (None, 3));
 }
 

@@ -26,19 +26,9 @@ fn what_lies_before_an_index_is_left_alone() {
     assert_eq!(stealer.steal_if(since(base)), Steal::Success(2));
 }
 
-/// Pushes, and says where it lies.
-fn push(worker: &Worker<u32>, item: u32) -> u64 {
-    let position = worker.position();
-    worker.push(item);
-    position
-}
-
-/// # Safety
-///
-/// What was pushed after `position` has been taken back, or stolen.
-unsafe fn take_back(worker: &Worker<u32>, position: u64) -> bool {
-    // SAFETY: the caller's, and the one follows the other.
-    unsafe { worker.take_back(position) || worker.take_back_slowly(position) }
+fn take_back(worker: &Worker<u32>) -> bool {
+    // SAFETY: the one follows the other.
+    unsafe { worker.take_back() || worker.take_back_slowly() }
 }
 
 /// The short way is taken where there is nothing else to do, and only there.
@@ -48,42 +38,41 @@ fn nested_items_take_the_short_way() {
         return;
     }
     let worker = Worker::biased(8);
-    let outer = push(&worker, 10);
-    let inner = push(&worker, 11);
-    // SAFETY: here and below: what was pushed after the item has been taken back.
-    assert!(!unsafe { worker.take_back(inner) }, "it is shared at first");
+    worker.push(10);
+    worker.push(11);
+    // SAFETY: here and below: `take_back_slowly` follows.
+    assert!(!unsafe { worker.take_back() }, "it is shared at first");
     // SAFETY: that has just said so.
-    assert!(unsafe { worker.take_back_slowly(inner) });
+    assert!(unsafe { worker.take_back_slowly() });
     let inner = worker.position();
     // SAFETY: it is the position of now; and `settle` would follow.
     assert!(unsafe { worker.push_at(inner, 12) }, "it is the owner's");
     assert_eq!(worker.stealer().steal(), Steal::Empty, "none is in reach");
     // SAFETY: as above.
-    let is_back = unsafe { worker.take_back(inner) };
+    let is_back = unsafe { worker.take_back() };
     assert!(!is_back, "a thief wants something");
     // SAFETY: as above.
-    assert!(unsafe { worker.take_back_slowly(inner) });
+    assert!(unsafe { worker.take_back_slowly() });
     assert_eq!(worker.stealer().steal(), Steal::Success(10));
-    // SAFETY: as above.
-    assert!(!unsafe { take_back(&worker, outer) }, "it is stolen");
+    assert!(!take_back(&worker), "it is stolen");
     assert!(worker.is_empty());
 }
 
 /// Several are stolen, one after the other is found to be gone, and positions go on behind them.
 #[test]
 fn items_that_were_stolen_are_found_to_be_gone() {
-    let worker = Worker::starting_at(2, u32::MAX - 2, true);
-    let positions = [0, 1, 2, 3].map(|item| push(&worker, item));
-    worker.share();
-    let stealer = worker.stealer();
-    assert!((0..3).all(|item| stealer.steal() == Steal::Success(item)));
-    let taken: Vec<bool> = positions
-        .into_iter()
-        .rev()
-        // SAFETY: from the last one on.
-        .map(|position| unsafe { take_back(&worker, position) })
-        .collect();
-    assert_eq!(taken, [true, false, false, false]);
-    assert!(worker.is_empty());
-    assert_eq!(push(&worker, 4), positions[3], "where the thieves are");
+    for may_bias in [true, false] {
+        let worker = Worker::starting_at(2, u32::MAX - 2, may_bias);
+        worker.push_batch(0..4);
+        worker.share();
+        let stealer = worker.stealer();
+        assert!((0..3).all(|item| stealer.steal() == Steal::Success(item)));
+        assert_eq!(
+            [(); 4].map(|()| take_back(&worker)),
+            [true, false, false, false]
+        );
+        assert!(worker.is_empty());
+        worker.push(4);
+        assert_eq!(stealer.steal(), Steal::Success(4), "behind what was stolen");
+    }
 }

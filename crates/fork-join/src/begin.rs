@@ -2,9 +2,8 @@
 
 use std::process;
 
-use crate::found::Found;
-use crate::job::{JobRef, Name};
-use crate::reentry::Reentry;
+use crate::job::Name;
+use crate::search::Found;
 use crate::worker::Worker;
 
 /// The bytes that are left of a stack when it is full: enough to say so.
@@ -13,48 +12,31 @@ const KEPT_STACK: usize = 64 << 10;
 impl Worker {
     /// Runs a job, if there is one, where nothing waits.
     pub(crate) fn run(&self, found: Option<Found>) -> bool {
-        found
-            .map(|found| self.begin(found.job, found.is_isolated, false))
-            .is_some()
+        found.map(|found| self.begin(found)).is_some()
     }
 
     /// Runs a job in the middle of what this thread runs.
     #[inline(always)]
     pub(crate) fn run_on_top(&self, found: Found) {
-        let Found {
-            job,
-            is_isolated,
-            is_part,
-            ..
-        } = found;
-        if is_part {
-            return self.begin(job, is_isolated, true);
-        }
         if self.is_stack_full() {
-            self.run_out_of_stack(job.name());
+            self.run_out_of_stack(found.job.name());
         }
-        if self.host().hears_reentries() {
-            self.tell_reentry(job.name());
-        }
-        let outer = self.nest().enter(self.forked_index(), self.base.get());
-        self.begin(job, is_isolated, false);
-        self.nest().restore(outer);
+        self.begin(found);
     }
 
     /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
-    fn begin(&self, job: JobRef, is_isolated: bool, is_part: bool) {
+    fn begin(&self, found: Found) {
         let outer = self.nested.get();
-        // The parts of what is no job, of a caller's own code, are one.
-        let nested = (outer + u32::from(!is_part)).max(1);
+        // In an isolated region it is a part of what the thread waits for. The parts of what is no
+        // job, of a caller's own code, are one.
+        let nested = (outer + u32::from(!self.is_isolated())).max(1);
         self.nested.set(nested);
-        let base = self.base.replace(Some(self.forked_index()));
-        self.standing().begin(job.name());
-        match is_isolated || nested >= self.shared().nested_jobs() {
-            true => self.isolate(|worker| job.run(worker)),
-            false => job.run(self),
+        self.owner.stack.begin(found.job.name());
+        match found.is_isolated || nested >= self.shared.nested_jobs() {
+            true => self.isolate(|worker| found.job.run(worker)),
+            false => found.job.run(self),
         }
-        self.standing().end();
-        self.base.set(base);
+        self.owner.stack.end();
         self.nested.set(outer);
     }
 
@@ -84,19 +66,6 @@ impl Worker {
             begun.get(),
         );
         process::abort()
-    }
-
-    fn forked_index(&self) -> u32 {
-        self.forks().position() as u32
-    }
-
-    #[cold]
-    fn tell_reentry(&self, begun: &Name) {
-        self.host().tell_reentry(&Reentry {
-            thread: self.index(),
-            waiting: self.standing().innermost(),
-            begun: begun.get(),
-        });
     }
 }
 

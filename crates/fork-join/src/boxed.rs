@@ -2,6 +2,8 @@
 
 use std::any::type_name;
 use std::marker::PhantomData;
+#[cfg(not(all(loom, feature = "loom")))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
 use crate::job::{Job, JobRef, Kind, Name};
@@ -27,12 +29,17 @@ pub(crate) fn of_scope<'scope, N>(
     unsafe { BoxedJob::<_, N>::make(ptr::from_ref(scope).cast(), run) }
 }
 
-/// Makes a job that nobody waits for, called as `N` is. A panic is the closure's business. One that
-/// is never run leaks.
+/// Makes a job that nobody waits for, called as `N` is. A panic is told to the host. One that is
+/// never run leaks.
 #[cfg(not(all(loom, feature = "loom")))] // where nothing is spawned without a scope
 pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
+    let run = |worker: &Worker, _: Erased| {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+            worker.host.tell_panic(payload);
+        }
+    };
     // SAFETY: it may change threads, and borrows nothing.
-    unsafe { BoxedJob::<_, N>::make(ptr::null(), |worker: &Worker, _| job(worker)) }
+    unsafe { BoxedJob::<_, N>::make(ptr::null(), run) }
 }
 
 /// A scope, of whatever lifetime, or null.

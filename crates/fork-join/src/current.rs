@@ -4,10 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
+#[cfg(not(all(loom, feature = "loom")))]
+use filch_processors::with_source;
 use filch_sync::{Arc, thread};
 
 use crate::job::JobRef;
 use crate::shared::Shared;
+#[cfg(not(all(loom, feature = "loom")))]
+use crate::source::Jobs;
 use crate::worker::Worker;
 
 filch_sync::thread_local! {
@@ -98,6 +102,22 @@ pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&W
     // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
     // call.
     with(unsafe { worker.as_ref() })
+}
+
+/// Calls `with` with the worker of the calling thread, also if that is one of another scheduler's,
+/// to whose threads a pool is attached, and has not run a job yet.
+#[cfg(not(all(loom, feature = "loom")))]
+#[inline(always)]
+pub(crate) fn with_attached<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_after(sit_down_attached, with)
+}
+
+/// Seats the thread, if it is one of a scheduler's that has a pool attached.
+#[cfg(not(all(loom, feature = "loom")))]
+#[cold]
+#[inline(never)]
+fn sit_down_attached() {
+    with_source(|jobs: &Jobs| with_worker(&jobs.shared, |_| ()));
 }
 
 impl Worker {

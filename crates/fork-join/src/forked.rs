@@ -2,16 +2,16 @@
 
 use std::any::type_name;
 use std::hint::black_box;
-use std::mem;
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
 use filch_deque::{Steal, Stealer};
+use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::discard;
 
-use crate::content::Content;
 use crate::job::{Job, JobRef, Kind, Name, Payload};
-use crate::lent::lend;
+use crate::latch::lend;
 use crate::worker::Worker;
 
 /// The address of a forked job. A thief gets it with the job; the owner takes the job back without
@@ -50,7 +50,7 @@ impl Worker {
         RB: Send,
     {
         let position = self.forks().position();
-        let forked = Forked::new(self, b, position);
+        let forked = Forked::new(self, b);
         let entry = forked.entry();
         // SAFETY: the position is that of now, and `settle` follows.
         let (worker, a) = match unsafe { self.forks().push_at(position, entry) } {
@@ -94,9 +94,9 @@ fn settle(worker: &Worker) {
 
 #[cold]
 #[inline(never)]
-fn take_back_slowly(worker: &Worker, position: u64) -> bool {
-    // SAFETY: `take_back` has just said `false` of it.
-    let is_there = unsafe { worker.forks().take_back_slowly(position) };
+fn take_back_slowly(worker: &Worker) -> bool {
+    // SAFETY: `take_back` has just said `false`.
+    let is_there = unsafe { worker.forks().take_back_slowly() };
     worker.answer();
     is_there
 }
@@ -108,7 +108,6 @@ struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
     job: Job,
     owner: &'worker Worker,
     content: Content<F, R>,
-    position: u64,
 }
 
 impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
@@ -119,12 +118,11 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
     };
 
     #[inline(always)]
-    fn new(owner: &'worker Worker, closure: F, position: u64) -> Self {
+    fn new(owner: &'worker Worker, closure: F) -> Self {
         Self {
             job: Job::new(&Self::KIND),
             owner,
             content: Content::new(closure),
-            position,
         }
     }
 
@@ -152,16 +150,16 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         unsafe { this.content.run(worker) };
         // Of the owner, which runs on, no more than the seat is looked at. Nothing of the job is
         // touched after this.
-        worker.shared().finish(latch, this.owner.index());
+        worker.shared.finish(latch, this.owner.index());
     }
 
     /// Whether the job is the owner's again; or a thief has it.
     #[inline(always)]
     fn take_back(&self) -> bool {
-        // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
-        // and so is not in the deque. The slow way follows.
-        let is_back = unsafe { self.owner.forks().take_back(self.position) };
-        is_back || take_back_slowly(self.owner, self.position)
+        // What was forked after it has ended, as `join` sees to. So it is the newest in the deque;
+        // or a thief has it, and all that is older. SAFETY: the slow way follows.
+        let is_back = unsafe { self.owner.forks().take_back() };
+        is_back || take_back_slowly(self.owner)
     }
 
     /// What came of the job, which a thief has: this waits for it.
@@ -194,5 +192,60 @@ impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
         if let Err(payload) = ended {
             discard(payload);
         }
+    }
+}
+
+/// The closure of a job that lies on its owner's stack, and the place of its result. It is dropped
+/// with neither: they are taken out.
+#[repr(C)]
+pub(crate) struct Content<F, R> {
+    closure: UnsafeCell<ManuallyDrop<F>>,
+    result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
+}
+
+impl<F, R> Content<F, R> {
+    #[inline(always)]
+    pub(crate) fn new(closure: F) -> Self {
+        Self {
+            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// # Safety
+    /// The job is the caller's alone, and this or [`run`](Self::run) is called once.
+    #[inline(always)]
+    pub(crate) unsafe fn take_closure(&self) -> F {
+        // SAFETY: the caller's.
+        self.closure
+            .with_mut(|closure| unsafe { ManuallyDrop::take(&mut *closure) })
+    }
+
+    /// Calls the closure, and leaves what comes of it.
+    ///
+    /// # Safety
+    /// As for [`take_closure`](Self::take_closure); and nobody looks at the result before this has
+    /// returned.
+    #[inline(always)]
+    pub(crate) unsafe fn run(&self, worker: &Worker)
+    where
+        F: FnOnce(&Worker) -> R,
+    {
+        // SAFETY: the caller's.
+        let closure = unsafe { self.take_closure() };
+        let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
+        self.result.with_mut(|place| {
+            // SAFETY: the caller's.
+            unsafe { (*place).write(result) };
+        });
+    }
+
+    /// # Safety
+    /// [`run`](Self::run) has returned, before this, and the result is taken once.
+    #[inline(always)]
+    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
+        // SAFETY: the caller's.
+        self.result
+            .with(|place| unsafe { (*place).assume_init_read() })
     }
 }

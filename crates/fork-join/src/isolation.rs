@@ -1,4 +1,7 @@
-//! Regions in which a thread that waits runs nothing but what it waits for.
+//! Regions in which a thread that waits runs nothing but what it waits for, and which of the jobs
+//! that it forks belong to one.
+
+use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::worker::Worker;
 
@@ -55,14 +58,18 @@ impl Worker {
                 while self.worker.run(self.worker.find_in_region()) {}
                 self.worker.isolated_since.set(self.outer);
                 if self.outer.is_none() {
-                    self.worker.region().close();
+                    self.worker.own_seat().isolation.close();
                 }
             }
         }
 
-        let outer = self.isolated_since.replace(Some(self.spawned_position()));
+        let outer = self
+            .isolated_since
+            .replace(Some(self.owner.spawned.position()));
         if outer.is_none() {
-            self.region().open(self.forks().position() as u32);
+            self.own_seat()
+                .isolation
+                .open(self.forks().position() as u32);
         }
         let _leave = Leave {
             worker: self,
@@ -75,4 +82,38 @@ impl Worker {
     pub(crate) fn is_isolated(&self) -> bool {
         self.isolated_since.get().is_some()
     }
+}
+
+/// Whether the thread in a seat is in an isolated region, and from which index of its deque on. All
+/// that is forked from there on belongs to it, and it does not end before that has.
+#[derive(Default)]
+pub(crate) struct IsolationMark(AtomicU64);
+
+/// The thread is in one. Below it is the index.
+const OPEN: u64 = 1 << 32;
+
+impl IsolationMark {
+    pub(crate) fn open(&self, index: u32) {
+        // ORDERING: Relaxed: released with the jobs that are forked in it.
+        self.0.store(OPEN | u64::from(index), Ordering::Relaxed);
+    }
+
+    pub(crate) fn close(&self) {
+        // ORDERING: Relaxed: no thief has a job of the region any more, and what it says of older
+        // jobs is the same.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the job that a thief has taken from that index of the deque belongs to it.
+    pub(crate) fn has(&self, index: u32) -> bool {
+        // ORDERING: Relaxed: if the job does, the region was open when it was pushed, and is open
+        // until it has ended. If not, any region that is seen begins behind it.
+        let word = self.0.load(Ordering::Relaxed);
+        word & OPEN != 0 && is_since(index, word as u32)
+    }
+}
+
+/// Whether an index of a deque is `base`, or lies behind it. Indices wrap.
+pub(crate) fn is_since(index: u32, base: u32) -> bool {
+    index.wrapping_sub(base) as i32 >= 0
 }

@@ -1,5 +1,4 @@
-//! Jobs: closures that wait to be run, in a frame of the thread that forked or installed them, or
-//! in a box.
+//! Jobs: closures that wait to be run, in a frame of the thread that forked them, or in a box.
 //!
 //! Elsewhere a job is a [`JobRef`]: a value that is run once, and cannot be copied.
 
@@ -12,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use filch_processors::Piece;
 
 use crate::current;
-use crate::found::Found;
 use crate::latch::Latch;
+use crate::search::Found;
 use crate::worker::Worker;
 
 /// The payload of a panic.

@@ -2,33 +2,23 @@
 
 #[cfg(not(all(loom, feature = "loom")))] // whole pools of threads, of which loom has too few
 mod api;
-#[cfg(not(all(loom, feature = "loom")))]
-mod attached;
 mod begin;
-mod beside;
 mod boxed;
-mod content;
 mod current;
 mod forked;
-mod found;
-mod give_way;
-mod installed;
 mod isolation;
 mod job;
 mod latch;
-mod lent;
 mod open_jobs;
 #[doc(hidden)] // for the models, which explore the protocol without a pool's threads
 pub mod protocol;
 mod reach;
-mod reentry;
-mod region;
 mod report;
 mod scope;
+mod search;
 mod shared;
 mod sleepers;
 mod source;
-mod standing;
 mod worker;
 
 #[cfg(not(all(loom, feature = "loom")))]
@@ -42,10 +32,8 @@ pub use api::{
 #[doc(hidden)] // for compat/rayon-core, which has threads and a global pool of its own
 pub use api::{once_pool::OncePool, threads::usual_stack_size};
 pub use filch_processors::ResizeError;
-pub use reentry::Reentry;
-pub use report::ThreadReport;
+pub use report::{Doing, ThreadReport};
 pub use scope::Scope;
-pub use standing::Doing;
 pub use worker::Worker;
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -5,12 +5,11 @@ use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::Arc;
 
-use crate::installed;
+use crate::scope;
 use crate::source::Jobs;
 use crate::worker::Worker;
 
 pub use crate::latch::{Awaited, Latch, Thief};
-pub use crate::region::Nest;
 pub use crate::shared::{Host, Shared};
 pub use crate::sleepers::Sleepers;
 
@@ -30,11 +29,6 @@ pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
     Some(Worker::new(Arc::clone(shared), seat, owner, host))
 }
 
-/// In which seat its thread sits.
-pub fn seat_of(worker: &Worker) -> usize {
-    worker.index()
-}
-
 /// Runs a job of another worker's, or one from outside, if there is one.
 pub fn run_one(worker: &Worker) -> bool {
     worker.run(worker.find())
@@ -50,18 +44,15 @@ pub fn wait(worker: &Worker, latch: &Latch) {
 /// # Panics
 /// If `work` does.
 pub fn install<R: Send>(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     parker: &Parker,
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
-    installed::install(
-        work,
-        parker.unparker(),
-        |job| shared.inject(job),
-        |job| {
-            while !job.is_done() {
+    scope::install(shared, work, parker.unparker(), |open| {
+        while !open.is_done() {
+            if open.sleep(0) {
                 parker.park();
             }
-        },
-    )
+        }
+    })
 }

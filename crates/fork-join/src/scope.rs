@@ -13,7 +13,7 @@ use filch_sync::{Arc, Mutex, lock};
 use crate::boxed;
 use crate::current;
 use crate::job::{JobRef, Payload};
-use crate::lent::lend;
+use crate::latch::lend;
 use crate::open_jobs::OpenJobs;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -42,7 +42,7 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let shared = Arc::clone(self.shared());
+        let shared = Arc::clone(&self.shared);
         Scope::run(shared, Some(self), None, body, |open| self.wait_for(open))
     }
 }
@@ -178,7 +178,7 @@ impl<'scope> Scope<'scope> {
         match (self.open.end_one(Some(worker.index())), outsider) {
             (None, _) => {}
             (Some(_), Some(outsider)) => _ = outsider.unpark(),
-            (Some(sleeper), None) => worker.shared().wake(sleeper),
+            (Some(sleeper), None) => worker.shared.wake(sleeper),
         }
     }
 
@@ -192,6 +192,36 @@ impl<'scope> Scope<'scope> {
         drop(first);
         discard(payload);
     }
+}
+
+/// Runs `work` on a thread of the pool. The calling thread is none of them: it waits meanwhile, as
+/// `wait` says, and is woken by that unparker.
+///
+/// # Panics
+/// If `work` does.
+pub(crate) fn install<F, R>(
+    shared: &Arc<Shared>,
+    work: F,
+    unparker: Unparker,
+    wait: impl FnOnce(&OpenJobs),
+) -> R
+where
+    F: FnOnce(&Worker) -> R + Send,
+    R: Send,
+{
+    let mut result = None;
+    let pool = Arc::clone(shared);
+    Scope::run(
+        pool,
+        None,
+        Some(unparker),
+        |scope| {
+            let run = |worker: &Worker, _: &Scope<'_>| result = Some(work(worker));
+            current::inject(shared, scope.open_job::<F>(None, run));
+        },
+        wait,
+    );
+    result.unwrap_or_else(|| unreachable!("it has run, or panicked"))
 }
 
 /// Goes on with the panic of the body: what a job said is lost.

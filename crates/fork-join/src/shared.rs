@@ -10,16 +10,16 @@ use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::forked::{Entry, steal_if};
+use crate::isolation::IsolationMark;
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
-use crate::reentry::Reentry;
-use crate::region::{Nest, Region};
+use crate::report::JobStack;
+use crate::search::Found;
 use crate::sleepers::Sleepers;
-use crate::standing::Standing;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
@@ -36,9 +36,7 @@ pub(crate) struct Owner {
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
     /// What stands on its stack.
-    pub(crate) standing: Arc<Standing>,
-    /// Which of what it has forked is a part of a job that it has begun in a wait.
-    pub(crate) nest: Arc<Nest>,
+    pub(crate) stack: Arc<JobStack>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
@@ -50,11 +48,9 @@ pub(crate) struct Seat {
     /// Its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
-    pub(crate) region: Region,
-    /// Which of them are parts of a job that it has begun in a wait.
-    pub(crate) nest: Arc<Nest>,
+    pub(crate) isolation: IsolationMark,
     /// What stands on its stack.
-    pub(crate) standing: Arc<Standing>,
+    pub(crate) stack: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef, OWN_BLOCK>,
     /// Whether there is a thread that will run those.
@@ -69,8 +65,7 @@ impl Seat {
             forks: filch_deque::Worker::biased(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
-            standing: Arc::default(),
-            nest: Arc::default(),
+            stack: Arc::default(),
         };
         Self {
             forks: owner.forks.stealer(),
@@ -78,9 +73,8 @@ impl Seat {
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
             is_hurried: CachePadded::new(AtomicBool::new(false)),
-            region: Region::default(),
-            nest: Arc::clone(&owner.nest),
-            standing: Arc::clone(&owner.standing),
+            isolation: IsolationMark::default(),
+            stack: Arc::clone(&owner.stack),
             own: Injector::with_blocks(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
@@ -91,7 +85,7 @@ impl Seat {
 impl Seat {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
     /// (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
         let index = Cell::new(0);
         let job = insist(|| {
             steal_if(&self.forks, |at| {
@@ -99,12 +93,9 @@ impl Seat {
                 accept(at)
             })
         })?;
-        let index = index.get();
-        let is_isolated = self.region.has(index);
-        Some(Stolen {
-            job,
-            index,
-            is_isolated,
+        Some(Found {
+            is_isolated: self.isolation.has(index.get()),
+            ..Found::from(job)
         })
     }
 
@@ -117,15 +108,6 @@ impl Seat {
     pub(crate) fn ask(&self) {
         _ = self.forks.ask();
     }
-}
-
-/// A job that a thief has from the deque of a worker that forked it.
-pub(crate) struct Stolen {
-    pub(crate) job: JobRef,
-    /// Where it lay.
-    pub(crate) index: u32,
-    /// It was forked in an isolated region.
-    pub(crate) is_isolated: bool,
 }
 
 /// An attempt that lost a race is repeated: only "there is none" counts.
@@ -151,8 +133,6 @@ pub struct Shared {
     pub(crate) patience: AdaptiveSpinner,
     /// How many jobs that are no parts of one another may stand on a stack.
     nested_jobs: u32,
-    /// How often every thread was told to run a job: read by each that looks for one.
-    broadcasts: CachePadded<AtomicU64>,
 }
 
 /// The threads that run jobs.
@@ -185,14 +165,6 @@ pub trait Host: Send + Sync {
 
     /// A job that nobody waits for has panicked.
     fn tell_panic(&self, payload: Payload);
-
-    /// Whether somebody wants to know of jobs that are begun in the middle of others.
-    fn hears_reentries(&self) -> bool {
-        false
-    }
-
-    /// A thread begins a job in the middle of another one.
-    fn tell_reentry(&self, _: &Reentry) {}
 }
 
 impl Shared {
@@ -205,7 +177,6 @@ impl Shared {
             host,
             patience,
             nested_jobs: u32::MAX,
-            broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
@@ -272,13 +243,6 @@ impl Shared {
         !*listens
     }
 
-    /// While it is what it was when a thread found no job that is for it alone, there is none.
-    pub(crate) fn broadcasts(&self) -> u64 {
-        // ORDERING: Acquire, for the Release in `tell_all`. A thread that sleeps meanwhile has a
-        // token, or is nudged: after that it reads the new number.
-        self.broadcasts.load(Ordering::Acquire)
-    }
-
     /// Has every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
         for seat in self.all_seats() {
@@ -287,8 +251,6 @@ impl Shared {
                 seat.own.push(make());
             }
         }
-        // ORDERING: Release, for the Acquire in `broadcasts`: the jobs.
-        self.broadcasts.fetch_add(1, Ordering::Release);
         // Those that wait in the middle of a job, and those that have nothing to do.
         (0..self.seat_count()).for_each(|seat| self.wake(seat));
         if let Some(host) = self.host.upgrade() {

@@ -8,12 +8,11 @@ use std::sync::Arc as StdArc;
 use filch_parker::Spin;
 
 use crate::forked::Entry;
-use crate::found::Found;
 use crate::job::JobRef;
 use crate::latch::{Awaited, Thief};
-use crate::region::{Nest, Region};
+use crate::report::Doing;
+use crate::search::Found;
 use crate::shared::{Host, Owner, Seat, Shared};
-use crate::standing::{Doing, Standing};
 
 use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
@@ -21,21 +20,18 @@ use filch_sync::atomic::Ordering;
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
 pub struct Worker {
-    owner: Owner,
-    seat: usize,
-    shared: Arc<Shared>,
-    host: StdArc<dyn Host>,
+    pub(crate) owner: Owner,
+    /// In which it sits.
+    pub(crate) seat: usize,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) host: StdArc<dyn Host>,
     /// Where it looks first for a victim.
-    next_victim: Cell<usize>,
-    /// The number of broadcasts when it last found none to take part in.
-    pub(crate) seen_broadcasts: Cell<u64>,
+    pub(crate) next_victim: Cell<usize>,
     /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
     /// spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
     /// How many jobs that are no parts of one another stand on its stack.
     pub(crate) nested: Cell<u32>,
-    /// Where its deque ended when it began the innermost of the jobs on its stack.
-    pub(crate) base: Cell<Option<u32>>,
     /// The address below which its stack is full, or 0, if that is not known.
     pub(crate) stack_floor: Cell<usize>,
 }
@@ -53,29 +49,15 @@ impl Worker {
             shared,
             host,
             next_victim: Cell::new(seat),
-            seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
             nested: Cell::new(0),
-            base: Cell::new(None),
             stack_floor: Cell::new(0),
         }
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
     }
 
     /// What others see of this thread.
     pub(crate) fn own_seat(&self) -> &Seat {
         self.shared.seat(self.seat)
-    }
-
-    pub(crate) fn standing(&self) -> &Standing {
-        &self.owner.standing
-    }
-
-    pub(crate) fn nest(&self) -> &Nest {
-        &self.owner.nest
     }
 
     /// What it has forked: `join` alone puts a job in, and takes it back or waits for its thief
@@ -122,7 +104,7 @@ impl Worker {
     #[inline(never)]
     fn tell_asked(&self) {
         match self.forks().is_empty() {
-            false => self.shared.wake_one_known(self.host()),
+            false => self.shared.wake_one_known(&*self.host),
             // The thread has taken the job before it was told, and may have asked again and gone to
             // sleep before the answer, which took that down: the next push is to tell it.
             true => self.own_seat().ask(),
@@ -150,63 +132,9 @@ impl Worker {
         self.host.make_way();
     }
 
-    pub(crate) fn host(&self) -> &dyn Host {
-        &*self.host
-    }
-
     /// Something was published: somebody is to look for it.
     fn wake_one(&self) {
-        self.shared.wake_one(self.host());
-    }
-
-    /// A job that this worker has spawned, or must run itself; one that it or another worker has
-    /// forked; or one from outside. If there is none, one that another worker keeps to itself.
-    pub(crate) fn find(&self) -> Option<Found> {
-        let insist = || self.shared.insist(Some(self.seat));
-        self.find_own()
-            .or_else(|| self.steal())
-            .or_else(|| self.shared.common.pop().map(Found::from))
-            .or_else(|| insist().then(|| self.steal())?)
-    }
-
-    #[inline(always)]
-    pub(crate) fn find_own(&self) -> Option<Found> {
-        let spawned = self.owner.spawned.pop().map(Found::from);
-        spawned.or_else(|| self.find_only_own())
-    }
-
-    /// In an isolated region, a job that was spawned in it, here.
-    pub(crate) fn find_in_region(&self) -> Option<Found> {
-        let since = self.isolated_since.get()?;
-        let spawned = &self.owner.spawned;
-        let job = (spawned.position() > since).then(|| spawned.pop());
-        job.flatten().map(Found::part)
-    }
-
-    /// Any job that may run on top of what this thread runs.
-    pub(crate) fn find_allowed(&self) -> Option<Found> {
-        match self.is_isolated() {
-            true => self.find_in_region(),
-            false => self.find(),
-        }
-    }
-
-    /// Whether there may be a job that is for this thread alone.
-    pub(crate) fn may_have_only_own(&self) -> bool {
-        self.shared.broadcasts() != self.seen_broadcasts.get()
-    }
-
-    /// A job that is for this thread alone.
-    pub(crate) fn find_only_own(&self) -> Option<Found> {
-        let broadcasts = self.shared.broadcasts();
-        if broadcasts == self.seen_broadcasts.get() {
-            return None;
-        }
-        let job = self.own_seat().own.pop();
-        if job.is_none() {
-            self.seen_broadcasts.set(broadcasts);
-        }
-        job.map(Found::from)
+        self.shared.wake_one(&*self.host);
     }
 
     /// The thread is about to wait. If there may be jobs for it alone, it runs one, and before
@@ -214,7 +142,7 @@ impl Worker {
     /// Whether there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
-        self.may_have_only_own() && self.run(self.find_own())
+        !self.own_seat().own.is_empty() && self.run(self.find_own())
     }
 
     /// The thread exits: runs what only it will run, and what it has spawned, which others might
@@ -229,19 +157,6 @@ impl Worker {
         while !self.shared.try_stop_listening(self.seat) {
             self.run(self.own_seat().own.pop().map(Found::from));
         }
-    }
-
-    pub(crate) fn spawned(&self) -> &filch_deque::Worker<JobRef> {
-        &self.owner.spawned
-    }
-
-    /// Where the next job that it spawns will lie.
-    pub(crate) fn spawned_position(&self) -> u64 {
-        self.owner.spawned.position()
-    }
-
-    pub(crate) fn region(&self) -> &Region {
-        &self.own_seat().region
     }
 
     /// Puts a job in reach of all, to be run by this thread if no other one takes it before. One
@@ -260,36 +175,10 @@ impl Worker {
         ptr::eq(&raw const *self.shared, shared)
     }
 
-    /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
-    /// frame of this thread's, and that has something else to wait for now.
-    fn steal(&self) -> Option<Found> {
-        let count = self.shared.seat_count();
-        let first = self.next_victim.get();
-        for victim in (0..count).map(|step| (first + step) % count) {
-            if victim == self.seat && self.forks().is_empty() {
-                continue;
-            }
-            if let Some(job) = self.steal_of(victim) {
-                self.next_victim.set(victim);
-                return Some(job);
-            }
-        }
-        self.next_victim.set(first + 1);
-        None
-    }
-
-    /// The oldest job of that seat's: forked, or else spawned.
-    pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
-        let seat = self.shared.seat(victim);
-        seat.steal_forked_if(|_| true)
-            .map(|stolen| Found::stolen(stolen, victim))
-            .or_else(|| seat.steal_spawned().map(Found::from))
-    }
-
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_for(&self, latch: &(impl Awaited + ?Sized)) {
+    pub(crate) fn wait_for(&self, latch: &impl Awaited) {
         self.share();
         // The frame of the search is gone when a job runs: a stack holds many waits.
         while !latch.is_done() {
@@ -303,22 +192,22 @@ impl Worker {
     /// Looks for something to do, and sleeps, until the job is done. Returns what it has found
     /// before that.
     #[inline(never)]
-    fn look_beside(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
-        let standing = self.standing();
+    fn look_beside(&self, latch: &impl Awaited) -> Option<Found> {
+        let stack = &self.owner.stack;
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
         let mut found = None;
         while found.is_none() && !latch.is_done() {
-            standing.set_doing(Doing::Looks);
+            stack.set_doing(Doing::Looks);
             found = self.find_beside(latch);
             if found.is_none() && spinner.spin() == Spin::Block {
-                standing.set_doing(Doing::Sleeps);
+                stack.set_doing(Doing::Sleeps);
                 is_chosen |= self.sleep(latch);
                 spinner.reset();
             }
         }
-        standing.set_doing(Doing::Runs);
+        stack.set_doing(Doing::Runs);
         if is_chosen {
             // There may be more of it, or this thread has no time for it now.
             self.wake_one();
@@ -328,7 +217,7 @@ impl Worker {
 
     /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
     /// look for work.
-    fn sleep(&self, latch: &(impl Awaited + ?Sized)) -> bool {
+    fn sleep(&self, latch: &impl Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.seat) {
@@ -353,6 +242,54 @@ impl Worker {
     fn rest(&self) {
         let parker = &self.owner.parker;
         self.host.rest(&mut || parker.park());
+    }
+
+    /// Runs `call`, which may block: other jobs go on meanwhile on another thread, if
+    /// [there may be one](crate::Config::blocking_threads). See
+    /// [`Processors::blocking`](filch_processors::Processors::blocking) for how, and what it costs.
+    ///
+    /// # Panics
+    /// If `call` does.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        // It spares a thief the heavy fence. A fork in the call is told of all the same: the thread
+        // that takes this one's place asks this deque, too, before it sleeps.
+        self.share();
+        let (mut call, mut result) = (Some(call), None);
+        self.owner.stack.set_doing(Doing::Blocks);
+        self.host.block(&mut || {
+            if let Some(call) = call.take() {
+                result = Some(call());
+            }
+        });
+        self.owner.stack.set_doing(Doing::Runs);
+        match result {
+            Some(result) => result,
+            None => unreachable!("it is called, or panics"),
+        }
+    }
+
+    /// Runs a job that waits: of this worker's, of another one's, or from outside. Whether there
+    /// was one. For a thread that waits for something else than a job, and asks again and again.
+    pub fn yield_now(&self) -> bool {
+        self.share();
+        let found = self.find_allowed();
+        found.map(|found| self.run_on_top(found)).is_some()
+    }
+
+    /// The same, but leaves others' jobs alone.
+    pub fn yield_local(&self) -> bool {
+        self.share();
+        let own = match self.is_isolated() {
+            true => self.find_in_region(),
+            false => self.find_own().or_else(|| self.steal_of(self.index())),
+        };
+        own.map(|found| self.run_on_top(found)).is_some()
+    }
+
+    /// Whether jobs of this worker's wait: forked and not begun, or spawned.
+    pub fn has_jobs(&self) -> bool {
+        let seat = self.own_seat();
+        !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
     }
 
     /// The thread exits.

@@ -6,7 +6,7 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::rings::the_owner_goes;
 use crate::{
-    assert_ascending, assert_each_once, biased, biased_after, drain, insist, insistent_thief,
+    assert_each_once, biased, biased_after, drain, insist, insistent_thief, push_and_pop,
     push_beside,
 };
 
@@ -86,19 +86,7 @@ fn tag_and_index_wrap_around() {
             Bound::preemptions(2, 3_900),
             move || {
                 let worker = biased_after(2, u32::MAX - before, 9);
-                let thief = insistent_thief(worker.stealer(), 2);
-                let mut own = Vec::new();
-                for item in 0..3 {
-                    worker.push(item);
-                    if item == 1 {
-                        own.extend(worker.pop());
-                    }
-                }
-                own.extend(worker.pop());
-                let stolen = thief.join().unwrap();
-                assert_ascending(&stolen);
-                assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
-                stolen.len()
+                push_and_pop(&worker, 3, insistent_thief(worker.stealer(), 2)).len()
             },
         )
         .assert_exactly([0, 1, 2]);

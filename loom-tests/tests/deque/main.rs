@@ -141,6 +141,30 @@ fn push_beside(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) ->
     stolen
 }
 
+/// The same, and the owner pops after the second push and after the last.
+fn push_and_pop(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -> Vec<u32> {
+    let mut own = Vec::new();
+    for item in 0..count {
+        worker.push(item);
+        if item == 1 || item == count - 1 {
+            own.extend(worker.pop());
+        }
+    }
+    let stolen = thief.join().unwrap();
+    assert_ascending(&stolen);
+    assert_each_once(count, &[&own, &stolen, &drain(worker)]);
+    stolen
+}
+
+/// The owner pops all of the items `0..count` beside `thief`. Returns what that got, in order.
+fn pop_all_beside(worker: &Worker<u32>, count: u32, thief: JoinHandle<Vec<u32>>) -> Vec<u32> {
+    let own = drain(worker);
+    let stolen = thief.join().unwrap();
+    assert_ascending(&stolen);
+    assert_each_once(count, &[&own, &stolen]);
+    stolen
+}
+
 /// The owner pushes three items, with a pause after each, and pops them all, beside `thief`.
 /// Returns what the thief got: the oldest items in order. The owner gets the youngest, backwards.
 fn share_three_items(

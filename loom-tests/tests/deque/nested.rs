@@ -1,4 +1,4 @@
-//! Items that the owner takes back unread, by position, beside thieves.
+//! Items that the owner takes back unread, beside thieves.
 
 use filch_deque::Worker;
 use filch_sync::thread::JoinHandle;
@@ -9,32 +9,33 @@ use crate::{
     thief,
 };
 
-/// Pushes, and says where it lies.
-fn push(worker: &Worker<u32>, item: u32) -> u64 {
-    let position = worker.position();
+fn push(worker: &Worker<u32>, item: u32) {
     // SAFETY: it is the position of now, and `settle` follows.
-    if !unsafe { worker.push_at(position, item) } {
+    if !unsafe { worker.push_at(worker.position(), item) } {
         worker.settle();
     }
-    position
 }
 
-/// The owner nests `items`, and takes them back, the last one first, beside `thief`; what it gets
-/// back is not read. Returns what was stolen.
-fn nest<const N: usize>(
+fn take_back(worker: &Worker<u32>) -> bool {
+    // SAFETY: the one follows the other.
+    unsafe { worker.take_back() || worker.take_back_slowly() }
+}
+
+/// The owner nests `items`, and takes them back, the last one first, beside thieves; what it gets
+/// back is not read. Returns that.
+fn nest<const N: usize>(worker: &Worker<u32>, items: [u32; N]) -> Vec<u32> {
+    items.into_iter().for_each(|item| push(worker, item));
+    let newest_first = items.into_iter().rev();
+    newest_first.filter(|_| take_back(worker)).collect()
+}
+
+/// [`nest`] beside one thief. Returns what that has stolen.
+fn nest_beside<const N: usize>(
     worker: &Worker<u32>,
     items: [u32; N],
     thief: JoinHandle<Vec<u32>>,
 ) -> Vec<u32> {
-    let positions = items.map(|item| push(worker, item));
-    let mut own = Vec::new();
-    for (position, item) in positions.into_iter().zip(items).rev() {
-        // SAFETY: what was pushed after this item has been taken back, or stolen, and the one
-        // follows the other.
-        if unsafe { worker.take_back(position) || worker.take_back_slowly(position) } {
-            own.push(item);
-        }
-    }
+    let own = nest(worker, items);
     let stolen = thief.join().unwrap();
     assert_ascending(&stolen);
     assert_each_once(N as u32, &[&own, &stolen]);
@@ -53,7 +54,7 @@ fn an_item_is_taken_back_or_stolen() {
         || {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
-            nest(&worker, [0, 1, 2], thief)
+            nest_beside(&worker, [0, 1, 2], thief)
         },
     )
     .assert_exactly([vec![], vec![0], vec![0, 1]]);
@@ -70,10 +71,9 @@ fn all_may_be_gone() {
         || {
             let worker: Worker<u32> = Worker::starting_at(4, u32::MAX - 1, true);
             let thief = thief(worker.stealer(), 3);
-            let stolen = nest(&worker, [0, 1, 2], thief);
-            let position = push(&worker, 3);
-            // SAFETY: nothing was pushed after it.
-            assert!(unsafe { worker.take_back(position) || worker.take_back_slowly(position) });
+            let stolen = nest_beside(&worker, [0, 1, 2], thief);
+            push(&worker, 3);
+            assert!(take_back(&worker));
             stolen.len()
         },
     )
@@ -91,14 +91,7 @@ fn the_ring_grows_under_nested_items() {
             let worker = biased_after(1, u32::MAX - 2, 9);
             let second = insistent_thief(worker.stealer(), 1);
             let first = insistent_thief(worker.stealer(), 1);
-            let positions = [0, 1].map(|item| push(&worker, item));
-            let mut own = Vec::new();
-            for (position, item) in positions.into_iter().zip([0, 1]).rev() {
-                // SAFETY: what was pushed after this item has been taken back, or stolen.
-                if unsafe { worker.take_back(position) || worker.take_back_slowly(position) } {
-                    own.push(item);
-                }
-            }
+            let own = nest(&worker, [0, 1]);
             let (first, second) = (first.join().unwrap(), second.join().unwrap());
             assert_each_once(2, &[&own, &first, &second]);
             own

@@ -6,7 +6,7 @@ use loom_tests::{Bound, Crossing, Outcomes};
 
 use crate::{
     assert_ascending, assert_each_once, biased, drain, insistent_thief, outcomes_in_peace,
-    steal_surely, thief,
+    pop_all_beside, steal_surely, thief,
 };
 
 /// Two threads: a thief tries twice, asks thereby, and passes no fence. The owner pushes two items
@@ -141,11 +141,7 @@ fn an_owner_shares() {
             worker.push(0);
             worker.share();
             worker.push(1);
-            let own = drain(&worker);
-            let stolen = thief.join().unwrap();
-            assert_ascending(&stolen);
-            assert_each_once(2, &[&own, &stolen]);
-            stolen
+            pop_all_beside(&worker, 2, thief)
         },
     )
     .assert_exactly([vec![], vec![0], vec![0, 1]]);
@@ -243,11 +239,7 @@ fn a_biased_deque_is_given_items_together() {
             let worker = biased(4);
             let thief = insistent_thief(worker.stealer(), 2);
             push_together(&worker, 2);
-            let own = drain(&worker);
-            let stolen = thief.join().unwrap();
-            assert_ascending(&stolen);
-            assert_each_once(2, &[&own, &stolen]);
-            stolen
+            pop_all_beside(&worker, 2, thief)
         },
     )
     .assert_exactly([vec![], vec![0], vec![0, 1]]);

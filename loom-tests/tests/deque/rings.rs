@@ -8,7 +8,7 @@ use loom_tests::{Bound, Crossing};
 
 use crate::{
     assert_ascending, assert_each_once, biased_after, check_in_peace, drain, half_thief, insist,
-    outcomes_in_peace, push_beside_a_thief, thief,
+    outcomes_in_peace, push_and_pop, push_beside_a_thief, thief,
 };
 
 /// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the
@@ -127,18 +127,7 @@ fn claims_finish_out_of_order() {
 fn tag_and_index_wrap_around() {
     check_in_peace("tag and index wrap", Bound::preemptions(3, 3_500), || {
         let worker = Worker::starting_at(2, u32::MAX - 1, false);
-        let half = half_thief(worker.stealer(), 8);
-        let mut own = Vec::new();
-        for item in 0..4 {
-            worker.push(item);
-            if item == 1 {
-                own.extend(worker.pop());
-            }
-        }
-        own.extend(worker.pop());
-        let half = half.join().unwrap();
-        assert_ascending(&half);
-        assert_each_once(4, &[&own, &half, &drain(&worker)]);
+        push_and_pop(&worker, 4, half_thief(worker.stealer(), 8));
     });
 }
 

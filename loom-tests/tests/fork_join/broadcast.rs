@@ -2,7 +2,7 @@
 
 use std::array;
 
-use filch_fork_join::protocol::{Latch, Thief, finish, seat_of, wait};
+use filch_fork_join::protocol::{Latch, Thief, finish, wait};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
@@ -21,10 +21,10 @@ fn a_joiner_takes_part() {
             let (caller, joiner) = (seat(&shared), seat(&shared));
             let latch = Arc::new(Latch::holding(0));
             latch.begin(Thief {
-                seat: seat_of(&caller),
+                seat: caller.index(),
                 base: 0,
             });
-            let joiner_seat = seat_of(&joiner);
+            let joiner_seat = joiner.index();
             let joins = thread::spawn({
                 let latch = Arc::clone(&latch);
                 move || wait(&joiner, &latch)
@@ -32,7 +32,7 @@ fn a_joiner_takes_part() {
             let shares: [Plain; 2] = array::from_fn(|_| Plain::new());
             caller.scope(|scope| {
                 scope.spawn_broadcast(|worker, _| {
-                    let share = &shares[seat_of(worker)];
+                    let share = &shares[worker.index()];
                     share.set(share.get() + 1);
                 });
             });

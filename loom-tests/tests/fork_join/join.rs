@@ -1,7 +1,6 @@
 //! `join` against thieves.
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::seat_of;
 use filch_parker::Parker;
 use loom_tests::{Bound, Outcomes, check};
 
@@ -26,7 +25,7 @@ impl<'fork> Branch<'fork> {
         assert_eq!(self.before.get(), 1, "it runs before the fork");
         assert_eq!(self.after.get(), 0, "it runs twice");
         self.after.set(1);
-        seat_of(worker)
+        worker.index()
     }
 
     fn assert_ran(&self) {
@@ -51,7 +50,7 @@ fn each_branch_runs_once() {
             let before = Plain::new();
             before.set(1);
             let (inner, outer) = (Branch::new(&before), Branch::new(&before));
-            let here = seat_of(&worker);
+            let here = worker.index();
             let ((mine, inner_by), outer_by) = worker.join(
                 |worker| {
                     let joined = worker.join(|_| 11, |worker| inner.run(worker));

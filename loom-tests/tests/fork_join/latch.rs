@@ -1,6 +1,6 @@
 //! The latch between the owner of a stolen job and its thief.
 
-use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, seat_of, wait};
+use filch_fork_join::protocol::{Awaited, Latch, Thief, finish, wait};
 use filch_parker::Parker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
@@ -95,11 +95,11 @@ fn the_seat_of_a_newcomer_is_seen() {
             let thief = thread::spawn({
                 let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
                 let crossing = crossing.clone();
-                let owner = seat_of(&owner);
+                let owner = owner.index();
                 move || {
                     let worker = seat(&shared);
                     latch.begin(Thief {
-                        seat: seat_of(&worker),
+                        seat: worker.index(),
                         base: 0,
                     });
                     crossing.pass();

@@ -10,7 +10,6 @@ mod broadcast;
 mod install;
 mod join;
 mod latch;
-mod nest;
 mod panics;
 mod scope;
 mod sleep;

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use filch_fork_join::protocol::seat_of;
 use loom_tests::{Bound, Outcomes};
 
 use crate::{Plain, seat, shared, thief};
@@ -25,7 +24,7 @@ fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
     let worker = seat(&shared);
     let thief = thief(&shared, 1);
     let borrowed = Plain::new();
-    let here = seat_of(&worker);
+    let here = worker.index();
     let stolen = Plain::new();
     let joined = catch_unwind(AssertUnwindSafe(|| {
         worker.join(
@@ -38,7 +37,7 @@ fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
             },
             |worker| {
                 borrowed.set(borrowed.get() + 1);
-                stolen.set(u32::from(seat_of(worker) != here));
+                stolen.set(u32::from(worker.index() != here));
                 if b_panics {
                     give_up("b");
                 }

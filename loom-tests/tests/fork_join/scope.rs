@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::seat_of;
 use loom_tests::{Bound, Outcomes};
 
 use crate::{Plain, seat, shared, thief};
@@ -19,7 +18,7 @@ impl Mark {
 
     fn job(&self, worker: &Worker) {
         assert_eq!(self.0.get(), 0, "it runs twice");
-        self.0.set(1 + seat_of(worker) as u32);
+        self.0.set(1 + worker.index() as u32);
     }
 
     /// In which seat it ran. The scope is over: nobody else touches it.
@@ -48,7 +47,7 @@ fn the_end_waits_for_all_jobs() {
                     scope.spawn(|worker, _| mark.job(worker));
                 }
             });
-            let here = seat_of(&worker);
+            let here = worker.index();
             let stolen = marks.each_ref().map(|mark| mark.ran_in() != here);
             let ran = thief.join().unwrap();
             assert_eq!(ran, stolen.iter().filter(|stolen| **stolen).count());
@@ -77,7 +76,7 @@ fn a_job_may_spawn_another_one() {
                     scope.spawn(|worker, _| second.job(worker));
                 });
             });
-            let here = seat_of(&worker);
+            let here = worker.index();
             let stolen = marks.each_ref().map(|mark| mark.ran_in() != here);
             thief.join().unwrap();
             stolen
@@ -106,7 +105,7 @@ fn a_panic_waits_for_the_other_job() {
             }));
             let payload = scope.expect_err("a job panics");
             assert_eq!(payload.downcast_ref(), Some(&"wanted"));
-            let is_stolen = mark.ran_in() != seat_of(&worker);
+            let is_stolen = mark.ran_in() != worker.index();
             thief.join().unwrap();
             is_stolen
         },

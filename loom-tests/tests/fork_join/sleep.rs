@@ -3,9 +3,7 @@
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use filch_fork_join::Worker;
-use filch_fork_join::protocol::{
-    Host, Latch, Sleepers, finish, install, run_one, seat_of, source, wait,
-};
+use filch_fork_join::protocol::{Host, Latch, Sleepers, finish, install, run_one, source, wait};
 use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
@@ -100,7 +98,7 @@ fn beside_a_joiner(claim: &str, bound: Bound, work: impl Fn(&Worker) + Send + Sy
         let shared = shared();
         let latch = Arc::new(Latch::holding(0));
         let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-        let joiner_seat = seat_of(&joiner);
+        let joiner_seat = joiner.index();
         let joiner = thread::spawn(move || wait(&joiner, &own));
         let worker = seat(&shared);
         work(&worker);
@@ -264,7 +262,7 @@ fn a_joiner_is_told_of_an_injection() {
             let latch = Arc::new(Latch::holding(0));
             let outside = thread::spawn({
                 let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
-                let joiner = seat_of(&worker);
+                let joiner = worker.index();
                 move || {
                     assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
                     finish(&shared, &latch, joiner);
@@ -291,7 +289,7 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
             let end = host.unparker();
             let latch = Arc::new(Latch::holding(0));
             let (joiner, own) = (seat(&shared), Arc::clone(&latch));
-            let joiner_seat = seat_of(&joiner);
+            let joiner_seat = joiner.index();
             let joiner = thread::spawn(move || wait(&joiner, &own));
             let ran_by_host = Arc::new(AtomicU32::new(0));
             let machine = thread::spawn({

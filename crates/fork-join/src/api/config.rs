@@ -9,16 +9,12 @@ use std::thread::available_parallelism;
 use filch_processors::Config as ProcessorsConfig;
 
 use crate::latch::MAX_SEATS;
-use crate::reentry::Reentry;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 
 /// Told what a panic said.
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
-
-/// Told of a job that is begun in the middle of another one.
-pub(crate) type OnReentry = Box<dyn Fn(&Reentry) + Send + Sync>;
 
 /// What a pool is to be like: how many threads, and what they do.
 pub struct Config {
@@ -34,7 +30,6 @@ pub struct Config {
     pub(crate) on_start: Option<OnThread>,
     pub(crate) on_exit: Option<OnThread>,
     pub(crate) on_panic: Option<OnPanic>,
-    pub(crate) on_reentry: Option<OnReentry>,
 }
 
 impl Default for Config {
@@ -51,7 +46,6 @@ impl Default for Config {
             on_start: None,
             on_exit: None,
             on_panic: None,
-            on_reentry: None,
         }
     }
 }
@@ -95,13 +89,13 @@ impl Config {
         self.saying_threads()
     }
 
-    /// How many jobs may stand on a thread's stack that are no parts of one another. A thread that
-    /// waits runs other jobs on top of its stack. The last one that may stand there runs as in
-    /// [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but parts of
-    /// it. So the stack is at most so many times as deep as that of the sequential recursion.
-    /// Default: as many as the [stack](Self::stack_size) holds. With 1, each wait leaves all jobs
-    /// alone that are no part of the job that waits; 0 is the same. The fewer, the more threads
-    /// sleep beside work.
+    /// How many jobs may stand on a thread's stack that are not known to be parts of one another. A
+    /// thread that waits runs other jobs on top of its stack. The last one that may stand there
+    /// runs as in [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but
+    /// parts of it. So the stack is at most so many times as deep as that of the sequential
+    /// recursion. Default: as many as the [stack](Self::stack_size) holds. With 1, each wait leaves
+    /// all jobs alone that are no part of the job that waits; 0 is the same. The fewer, the more
+    /// threads sleep beside work.
     ///
     /// For programs whose jobs wait for nothing but what they have forked or spawned. If *every*
     /// thread has so many jobs on its stack, some waits never end: for a
@@ -145,23 +139,6 @@ impl Config {
     #[must_use]
     pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.on_panic = Some(Box::new(call));
-        self
-    }
-
-    /// Called when a thread that waits in the middle of a job begins another one on top of it,
-    /// which is no part of what it waits for, or is not known to be. That is nothing wrong by
-    /// itself. But if the job that waits holds a lock, or has something borrowed, and the other one
-    /// wants that too, it is a deadlock or a panic. To find the place: have the pairs printed, look
-    /// for one whose first job keeps something while it waits, and [isolate] that. (What a program
-    /// that hangs has begun, [`Pool::report`](crate::Pool::report) says.)
-    ///
-    /// It is called on that thread, which has the job in hand: it should be short, and must not
-    /// wait for jobs. A panic in there is contained. Default: nothing is called.
-    ///
-    /// [isolate]: crate::Worker::isolate
-    #[must_use]
-    pub fn on_reentry(mut self, call: impl Fn(&Reentry) + Send + Sync + 'static) -> Self {
-        self.on_reentry = Some(Box::new(call));
         self
     }
 

@@ -3,7 +3,6 @@
 use crate::api::config::{Config, StartError};
 use crate::api::once_pool::OncePool;
 use crate::api::pool::Pool;
-use crate::attached;
 use crate::current;
 use crate::scope::Scope;
 use crate::worker::Worker;
@@ -76,7 +75,7 @@ where
     let (Some(a), Some(b)) = (a.take(), b.take()) else {
         unreachable!("the caller has put them there");
     };
-    *both = Some(attached::with(|worker| match worker {
+    *both = Some(current::with_attached(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
         None => global().install(|worker| worker.join(|_| a(), |_| b())),
     }));
@@ -88,7 +87,7 @@ where
 /// # Panics
 /// As there; and outside of a pool, if there can be no global one.
 pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    attached::with(|worker| match worker {
+    current::with_attached(|worker| match worker {
         Some(worker) => worker.scope(body),
         None => global().scope(body),
     })
@@ -100,7 +99,7 @@ pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 /// # Panics
 /// Outside of a pool, if there can be no global one.
 pub fn spawn(job: impl FnOnce(&Worker) + Send + 'static) {
-    attached::with(|worker| match worker {
+    current::with_attached(|worker| match worker {
         Some(worker) => worker.spawn(job),
         None => global().spawn(job),
     });

@@ -7,12 +7,9 @@ use filch_processors::{PoolHandle, WeakPoolHandle};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, asymmetric};
 
-use crate::api::config::{OnPanic, OnReentry};
-use crate::current;
+use crate::api::config::OnPanic;
 use crate::job::Payload;
-use crate::reentry::Reentry;
 use crate::shared::{Host, Shared};
-use crate::worker::Worker;
 
 /// Rounds of looking for work between which a thread that waits pauses.
 const PAUSING_ROUNDS: u32 = 12;
@@ -23,7 +20,6 @@ const YIELDING_ROUNDS: u32 = 20;
 pub(crate) struct PoolHost {
     pub(crate) threads: HostThreads,
     pub(crate) on_panic: Option<OnPanic>,
-    pub(crate) on_reentry: Option<OnReentry>,
 }
 
 /// Whose they are.
@@ -89,19 +85,6 @@ impl Host for PoolHost {
             discard(payload);
         }
     }
-
-    fn hears_reentries(&self) -> bool {
-        self.on_reentry.is_some()
-    }
-
-    fn tell_reentry(&self, reentry: &Reentry) {
-        if let Some(tell) = &self.on_reentry {
-            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
-            if let Err(payload) = told {
-                discard(payload);
-            }
-        }
-    }
 }
 
 /// What the workers of a pool share that has this host.
@@ -111,19 +94,4 @@ pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shar
     let shared = Shared::new(Arc::downgrade(host), patience)
         .with_nested_jobs(nested_jobs.unwrap_or(u32::MAX));
     Arc::new(shared)
-}
-
-/// Runs `work` on the calling thread, by its worker, or by one of a pool in which there is no
-/// other: the scheduler's threads are about to exit.
-#[cold]
-pub(crate) fn alone<R>(worker: Option<&Worker>, work: impl FnOnce(&Worker) -> R) -> R {
-    if let Some(worker) = worker {
-        return work(worker);
-    }
-    let nobody: Arc<dyn Host> = Arc::new(PoolHost {
-        threads: HostThreads::None,
-        on_panic: None,
-        on_reentry: None,
-    });
-    current::with_seat(&shared(&nobody, None), work)
 }

@@ -9,14 +9,13 @@ use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
 use filch_sync::Arc;
 
 use crate::api::config::{Config, StartError};
-use crate::api::host::{HostThreads, PoolHost, alone, shared};
+use crate::api::host::{HostThreads, PoolHost, shared};
 use crate::api::threads::{Thread, Threads, usual_stack_size};
-use crate::attached;
 use crate::current;
-use crate::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
+use crate::open_jobs::OpenJobs;
 use crate::report::ThreadReport;
-use crate::scope::Scope;
+use crate::scope::{Scope, install};
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
@@ -25,7 +24,7 @@ use crate::worker::Worker;
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.
     host: Arc<dyn Host>,
     /// None, if the caller is the only thread, or the threads are another scheduler's.
@@ -136,7 +135,6 @@ impl Pool {
                 Some(processors) => HostThreads::Own(Processors::handle(processors)),
             },
             on_panic: config.on_panic.take(),
-            on_reentry: config.on_reentry.take(),
         });
         let shared = shared(&kept, config.nested_jobs);
         let mut pool = Self {
@@ -205,16 +203,11 @@ impl Pool {
     /// # Panics
     /// If `work` does.
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
-        attached::with(|worker| match worker {
+        current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
-            other if self.host.is_ending() => alone(other, work),
+            _ if self.host.is_ending() => current::with_seat(&self.shared, work),
             other => with_unparker(other, |unparker, wait| {
-                install(
-                    work,
-                    unparker,
-                    |job| current::inject(&self.shared, job),
-                    wait,
-                )
+                install(&self.shared, work, unparker, wait)
             }),
         })
     }
@@ -226,12 +219,14 @@ impl Pool {
     /// # Panics
     /// As there.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        attached::with(|worker| match worker {
+        current::with_attached(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
-            other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
+            _ if self.host.is_ending() => {
+                current::with_seat(&self.shared, |worker| worker.scope(body))
+            }
             other => with_unparker(other, |unparker, wait| {
                 let shared = Arc::clone(&self.shared);
-                Scope::run(shared, None, Some(unparker), body, |open| wait(open))
+                Scope::run(shared, None, Some(unparker), body, wait)
             }),
         })
     }
@@ -273,10 +268,6 @@ impl Pool {
     pub fn report(&self) -> Vec<ThreadReport> {
         self.shared.report()
     }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
 }
 
 /// Looks of a thread from outside before it sleeps, with 127 pauses between them: some 2 to 7 µs,
@@ -288,17 +279,17 @@ const LOOKS_BEFORE_SLEEP: u32 = 7;
 /// how it waits.
 fn with_unparker<R>(
     worker: Option<&Worker>,
-    call: impl FnOnce(Unparker, &dyn Fn(&dyn Awaited)) -> R,
+    call: impl FnOnce(Unparker, &dyn Fn(&OpenJobs)) -> R,
 ) -> R {
     if let Some(worker) = worker {
-        let unparker = worker.shared().seat(worker.index()).unparker.clone();
-        return call(unparker, &|awaited| worker.wait_for(awaited));
+        let unparker = worker.shared.seat(worker.index()).unparker.clone();
+        return call(unparker, &|open| worker.wait_for(open));
     }
     let parker = Parker::new();
-    call(parker.unparker(), &|awaited| {
+    call(parker.unparker(), &|open| {
         let mut spinner = AdaptiveSpinner::with_rounds(LOOKS_BEFORE_SLEEP, 0);
-        while !awaited.is_done() {
-            if spinner.spin() == Spin::Block && awaited.sleep(0) {
+        while !open.is_done() {
+            if spinner.spin() == Spin::Block && open.sleep(0) {
                 parker.park();
             }
         }

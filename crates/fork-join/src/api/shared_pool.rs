@@ -70,8 +70,8 @@ impl Pool {
     }
 
     /// The pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none yet,
-    /// and as `config` says: how many jobs nest, and who is told of panics and reentries. It says
-    /// nothing of threads.
+    /// and as `config` says: how many jobs nest, and who is told of panics. It says nothing of
+    /// threads.
     ///
     /// # Errors
     /// [`StartError::ThreadsAreMade`]: it does. [`StartError::Taken`]: there is such a pool, or the
@@ -84,7 +84,6 @@ impl Pool {
         let host: Arc<dyn Host> = Arc::new(PoolHost {
             threads: HostThreads::Lent(threads.downgrade()),
             on_panic: config.on_panic,
-            on_reentry: config.on_reentry,
         });
         let jobs = Jobs::new(&shared(&host, config.nested_jobs));
         let host = Some(host);

@@ -1,38 +1,22 @@
 //! Jobs that nobody waits for, and jobs for every thread.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
 use crate::boxed::detached;
 use crate::current;
-use crate::job::JobRef;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
 impl Shared {
-    fn spawn<F: FnOnce(&Worker) + Send + 'static>(self: &Arc<Self>, job: F) {
-        current::spawn_job(self, |_| unawaited::<F>(job), false);
-    }
-
     fn spawn_broadcast<F: Fn(&Worker) + Send + Sync + 'static>(&self, job: F) {
         let job = Arc::new(job);
         self.tell_all(|| {
             let job = Arc::clone(&job);
-            unawaited::<F>(move |worker| job(worker))
+            detached::<F>(move |worker| job(worker))
         });
     }
-}
-
-/// It is called as `N` is.
-fn unawaited<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef {
-    detached::<N>(move |worker: &Worker| {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
-            worker.host().tell_panic(payload);
-        }
-    })
 }
 
 /// The body of a scope in which each thread runs `work`, and leaves what it returns.
@@ -60,8 +44,8 @@ impl Pool {
     /// allocator.
     ///
     /// What the caller did before happens before the job.
-    pub fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
-        self.shared().spawn(job);
+    pub fn spawn<F: FnOnce(&Worker) + Send + 'static>(&self, job: F) {
+        current::spawn_job(&self.shared, |_| detached::<F>(job), false);
     }
 
     /// Runs `work` once on each thread that the pool has now, and returns what they return, by
@@ -85,14 +69,14 @@ impl Pool {
     ///
     /// What the caller did before happens before all of it.
     pub fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
-        self.shared().spawn_broadcast(job);
+        self.shared.spawn_broadcast(job);
     }
 }
 
 impl Worker {
     /// [`Pool::spawn`], of the pool of this thread.
     pub fn spawn<F: FnOnce(&Self) + Send + 'static>(&self, job: F) {
-        self.spawn_job(unawaited::<F>(job), false);
+        self.spawn_job(detached::<F>(job), false);
     }
 
     /// [`Pool::broadcast`], of the pool of this thread.
@@ -107,6 +91,6 @@ impl Worker {
 
     /// [`Pool::spawn_broadcast`], of the pool of this thread.
     pub fn spawn_broadcast(&self, job: impl Fn(&Self) + Send + Sync + 'static) {
-        self.shared().spawn_broadcast(job);
+        self.shared.spawn_broadcast(job);
     }
 }

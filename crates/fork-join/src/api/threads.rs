@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_processors::{Processors, Runner};
 use filch_sync::Arc;
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::atomic::{AtomicUsize, Ordering};
 
 use crate::api::config::{Config, OnThread};
 use crate::current;
@@ -18,8 +18,9 @@ use crate::worker::Worker;
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     host: Arc<dyn Host>,
-    /// For the threads that the pool is started with, by their numbers.
-    seats: Box<[Reserved]>,
+    /// Seats of the threads that the pool is started with, by their numbers, until they have come.
+    /// Others get the number after that.
+    seats: Box<[AtomicUsize]>,
     /// The size of their stacks, if that is known.
     stack_size: Option<usize>,
     on_start: Option<OnThread>,
@@ -34,11 +35,7 @@ pub fn usual_stack_size() -> usize {
         .unwrap_or(2 << 20)
 }
 
-/// A seat for one thread, until that has come. Others get its number after it.
-struct Reserved {
-    seat: Option<usize>,
-    is_taken: AtomicBool,
-}
+const NO_SEAT: usize = usize::MAX;
 
 impl Threads {
     /// Those of a pool that is started with `count`.
@@ -48,10 +45,7 @@ impl Threads {
         count: usize,
         config: Config,
     ) -> Self {
-        let reserve = |_| Reserved {
-            seat: shared.reserve(),
-            is_taken: AtomicBool::new(false),
-        };
+        let reserve = |_| AtomicUsize::new(shared.reserve().unwrap_or(NO_SEAT));
         Self {
             seats: (0..count).map(reserve).collect(),
             stack_size: config.stack_size,
@@ -63,11 +57,10 @@ impl Threads {
     }
 
     fn reserved(&self, number: usize) -> Option<usize> {
-        let reserved = self.seats.get(number)?;
         // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the seat was put
         // there before the threads were made.
-        let is_taken = reserved.is_taken.swap(true, Ordering::Relaxed);
-        reserved.seat.filter(|_| !is_taken)
+        let seat = self.seats.get(number)?.swap(NO_SEAT, Ordering::Relaxed);
+        (seat != NO_SEAT).then_some(seat)
     }
 }
 

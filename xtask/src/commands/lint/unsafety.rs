@@ -17,12 +17,11 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     (
         "crates/deque/src",
         &[
-            "claim.rs",
             "deque.rs",
-            "nested.rs",
             "request.rs",
             "ring.rs",
             "room.rs",
+            "stealer.rs",
             "worker.rs",
         ],
         "slots that owner and thieves take turns at",
@@ -163,14 +162,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "crates/fork-join/src",
-        &[
-            "boxed.rs",
-            "content.rs",
-            "current.rs",
-            "forked.rs",
-            "installed.rs",
-            "job.rs",
-        ],
+        &["boxed.rs", "current.rs", "forked.rs", "job.rs"],
         "jobs on their owners' stacks; a thread's way to its own worker",
     ),
     (

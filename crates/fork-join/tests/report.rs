@@ -1,20 +1,10 @@
-//! What a thread begins on top of what: as it is told, and as it is reported while it hangs.
+//! What the threads of a pool do, as it is reported while they do it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use filch_fork_join::{Config, Doing, Pool, Reentry, ThreadReport, Worker};
-
-/// A pool of two threads, and what they tell.
-fn pool() -> (Pool, Arc<Mutex<Vec<Reentry>>>) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&told);
-    let config = Config::default()
-        .threads(2)
-        .on_reentry(move |reentry| keep.lock().unwrap().push(*reentry));
-    (Pool::start(config).unwrap(), told)
-}
+use filch_fork_join::{Doing, Pool, ThreadReport, Worker};
 
 /// Waits for a branch that is on the other one of two threads and goes on as long as `is_over`
 /// says `false`. That thread calls `begun` first.
@@ -79,7 +69,7 @@ fn a_deadlock_is_reported_with_both_names() {
         lock.release();
     }
 
-    let (pool, told) = pool();
+    let pool = Pool::new(2).unwrap();
     let (lock, is_over) = (
         Lock {
             is_held: AtomicBool::new(false),
@@ -109,84 +99,12 @@ fn a_deadlock_is_reported_with_both_names() {
     assert!(has(inner, "holds_a_lock_across_a_join"), "{hanging}");
     assert_ne!(outer, inner, "{hanging}");
     assert_eq!(hanging.doing(), Doing::Runs);
-    let told = told.lock().unwrap();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].thread(), hanging.index());
-    assert_eq!(told[0].waiting(), Some(*outer));
-    assert_eq!(told[0].begun(), *inner);
-}
-
-/// What is a part of what the thread waits for is begun in its middle, and nobody is told: jobs of
-/// the scope that it waits for, and what its thief has forked.
-#[test]
-fn a_part_is_no_reentry() {
-    let (pool, told) = pool();
-    for _ in 0..50 {
-        pool.install(|worker| {
-            worker.scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|_, scope| scope.spawn(|_, _| ()));
-                }
-            });
-        });
-    }
-    assert_eq!(*told.lock().unwrap(), []);
-
-    let rounds = AtomicUsize::new(0);
-    pool.install(|worker| {
-        let both = Barrier::new(2);
-        worker.join(
-            |_| both.wait(),
-            |worker| {
-                let result = both.wait();
-                let here = worker.index();
-                // Until the thread that waits has run ten of them.
-                while rounds.load(Ordering::Relaxed) < 10 {
-                    worker.join(
-                        |_| thread::yield_now(),
-                        |worker| {
-                            if worker.index() != here {
-                                rounds.fetch_add(1, Ordering::Relaxed);
-                            }
-                        },
-                    );
-                }
-                result
-            },
-        );
-    });
-    assert_eq!(*told.lock().unwrap(), []);
-}
-
-/// A hook that panics does no harm. A region has nothing to tell.
-#[test]
-fn a_hook_may_panic() {
-    let config = Config::default()
-        .threads(1)
-        .on_reentry(|reentry| panic!("wanted: {reentry}"));
-    let pool = Pool::start(config).unwrap();
-    let ran = pool.install(|worker| {
-        worker.scope(|scope| {
-            scope.spawn(|_, _| ());
-            worker.yield_now()
-        })
-    });
-    assert!(ran);
-    let ran = pool.install(|worker| {
-        worker.isolate(|worker| {
-            worker.scope(|scope| {
-                scope.spawn(|_, _| ());
-                worker.yield_now()
-            })
-        })
-    });
-    assert!(ran);
 }
 
 /// Each state of a thread is seen from outside.
 #[test]
 fn what_a_thread_does_is_reported() {
-    let (pool, _) = pool();
+    let pool = Pool::new(2).unwrap();
     let doing = |wanted: Doing| {
         let is_so = |report: &ThreadReport| report.doing() == wanted;
         while !pool.report().iter().any(is_so) {
