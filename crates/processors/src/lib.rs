@@ -41,12 +41,12 @@ pub use queues::source::{Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;
-pub use thread::beginning::Thread;
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use thread::current::is_machine;
 pub use thread::current::with_source;
 pub use thread::guest::Awaited;
 pub use thread::handles::Machines;
+pub use thread::thread::Thread;
 
 #[doc = include_str!("../ARCHITECTURE.md")]
 pub mod architecture {}

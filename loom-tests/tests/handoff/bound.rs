@@ -2,6 +2,8 @@
 //!
 //! Their queue is a relaxed counter, too: which one waits for which has to come from the lock.
 
+use std::sync::mpsc;
+
 use filch_processors::BoundId;
 use filch_processors::protocol::{AfterBound, Coordinator, Permit};
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -38,14 +40,15 @@ impl Queue {
 
 /// One more machine, a bound one.
 pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
-    let mut machine = None;
-    let id = coordinator
-        .bind(|place| {
-            machine = Some(place);
-            true
-        })
-        .expect("a thread can be had");
-    (id, machine.expect("it was started"))
+    let (tell, told) = mpsc::channel();
+    coordinator.set_launcher(move |machine| {
+        // Only the first one is asked for.
+        let _ = tell.send(machine);
+        Ok(())
+    });
+    let id = coordinator.bind(|_| {}).expect("a thread can be had");
+    let machine = told.recv().expect("it was started");
+    (id.expect("there is room"), machine)
 }
 
 /// The processor of the machine `lender`, lent to the bound machine, which waits.
@@ -288,7 +291,9 @@ fn fewer_as_one_is_lent() {
             assert!(pool.coordinator.take_idle().is_none(), "one too many");
             // Of the two that have lent or gone idle, one waits with the processor, and the other
             // one is a spare.
-            assert!(pool.coordinator.grow(1, |_| panic!("there is no spare")));
+            assert!(pool.coordinator.grow(1, &pool.queues));
+            let (_, machine) = pool.coordinator.take_idle().expect("nothing is there");
+            assert!(machine < bound, "there is no spare");
         },
     );
 }

@@ -73,7 +73,7 @@ impl Pool {
     /// caller cannot be one.
     pub fn start(mut config: Config) -> Result<Self, StartError> {
         config.stack_size.get_or_insert_with(usual_stack_size);
-        Self::start_by(config, Processors::start_unawaited)
+        Self::start_by(config, Processors::start_all)
     }
 
     /// A pool as `config` says, of threads that `spawn` makes: it says why there is no such thread,

@@ -82,8 +82,7 @@ impl<T: Send + 'static> Processors<T> {
                 }
             }
         }
-        let start = |place| self.try_start_thread(place).is_ok();
-        coordinator.hand_off(permit, machine, start, queues)?;
+        coordinator.hand_off(permit, machine, queues)?;
         Ok((machine, parker))
     }
 }

@@ -165,12 +165,12 @@ impl<T: Send + 'static> Processors<T> {
                 progress.processors.look(line.number, run, now)
             })
             .collect();
-        let starter = lock(&self.starter);
-        let describe = |label| match &*starter {
-            Some(starter) => starter.describe(label),
+        let runner = lock(&self.runner);
+        let describe = |label| match &*runner {
+            Some(runner) => runner.describe(label),
             None => format!("task {label}"),
         };
-        let name_of = |task: &T| Some(describe(starter.as_ref()?.label(task)?));
+        let name_of = |task: &T| Some(describe(runner.as_ref()?.label(task)?));
         let machines = coordinator.machines.iter();
         machines
             .map_while(std::sync::OnceLock::get)

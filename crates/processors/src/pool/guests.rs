@@ -52,8 +52,8 @@ impl<T: Send + 'static> Processors<T> {
     pub(crate) fn task_of_guest(&self, processor: usize) -> Option<String> {
         let shown = self.shared.queues.processors[processor].guest.get();
         let label = task_label(shown);
-        let starter = lock(&self.starter);
-        let task = label.and_then(|label| Some(starter.as_ref()?.describe(label)));
+        let runner = lock(&self.runner);
+        let task = label.and_then(|label| Some(runner.as_ref()?.describe(label)));
         (shown != 0).then(|| task.unwrap_or_else(|| "a task".to_owned()))
     }
 
@@ -63,9 +63,9 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
-        let starter = lock(&self.starter).clone();
-        let (visit, left) = match starter {
-            Some(starter) => starter.run_visit(visit, task, awaited),
+        let runner = lock(&self.runner).clone();
+        let (visit, left) = match runner {
+            Some(runner) => runner.run_visit(visit, task, awaited),
             None => unreachable!("a pool with an idle processor runs, and knows its runner"),
         };
         visit.end(left, &self.shared);

@@ -1,8 +1,9 @@
-//! How a pool is started, and how it starts one thread.
+//! How a pool is started, and how its threads begin and end.
 
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use filch_parker::Parker;
 use filch_sync::panic::{catch_panic, drop_contained};
@@ -10,142 +11,37 @@ use filch_sync::thread;
 use filch_sync::{Arc, lock};
 
 use crate::pool::config::StartError;
-use crate::pool::processors::{Processors, StartThread};
+use crate::pool::processors::{AnyRunner, Processors};
 use crate::pool::runner::Runner;
-use crate::protocol::state::binding::BoundId;
-use crate::thread::beginning::{Beginning, Teller, Thread, ThreadError};
 use crate::thread::guest::{Awaited, Visit};
 use crate::thread::handles::Machines;
-use crate::thread::hooks::Hooks;
 use crate::thread::main_loop::run_machine;
+use crate::thread::thread::Thread;
 
-/// What threads are made from. The pool keeps it until its last thread exits.
-struct Starter<T, R: Runner<T>> {
+/// A runner, and its pool.
+struct InPool<T, R> {
     pool: Arc<Processors<T>>,
     runner: Arc<R>,
 }
 
-/// The runner, with its pool at hand.
-struct InPool<'a, T, R> {
-    pool: &'a Arc<Processors<T>>,
-    runner: &'a R,
-}
-
-impl<T, R: Runner<T>> Hooks<T> for InPool<'_, T, R> {
-    type Scratch = R::Scratch;
-
-    fn scratch(&self, machine: usize) -> R::Scratch {
-        self.runner.scratch(machine)
-    }
-
-    #[inline]
-    fn bound_to(&self, task: &T) -> Option<BoundId> {
-        self.runner.bound_to(task)
-    }
-
-    #[inline]
-    fn label(&self, task: &T) -> Option<NonZeroU64> {
-        self.runner.label(task)
-    }
-
-    #[inline]
-    fn on_processor(&self, processor: usize, scratch: &mut R::Scratch) {
-        self.runner.on_processor(processor, scratch);
-    }
-
-    #[inline]
-    fn run(&self, task: T, scratch: &mut R::Scratch) {
-        self.runner.run(task, self.pool, scratch);
-    }
-}
-
-/// A thread for which nobody waits: if it does not come, the pool must know.
-struct Expected<T: Send + 'static> {
-    pool: Arc<Processors<T>>,
-    machine: usize,
-    has_come: bool,
-}
-
-impl<T: Send + 'static> Drop for Expected<T> {
-    fn drop(&mut self) {
-        if !self.has_come {
-            let shared = &self.pool.shared;
-            shared.coordinator.stay_away(self.machine, &shared.queues);
-            self.pool.end_if_deserted();
-        }
-    }
-}
-
-impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
-    fn thread(&self, machine: usize, teller: Teller) -> Thread {
+impl<T: Send + 'static, R: Runner<T>> AnyRunner<T> for InPool<T, R> {
+    fn start_thread(&self, machine: usize) -> io::Result<()> {
         let pool = Arc::clone(&self.pool);
         let runner = Arc::clone(&self.runner);
-        let main = move || {
-            if !teller.begin() {
-                return;
-            }
-            let coordinator = &pool.shared.coordinator;
-            let parker = coordinator.enter(machine);
-            let begun = || teller.tell(Ok(()));
-            let hooks = InPool {
-                pool: &pool,
-                runner: &*runner,
-            };
-            let outcome = run_machine(&pool.shared, hooks, machine, &parker, begun);
+        self.pool.spawn(machine, move || {
+            let scratch = catch_panic(|| runner.scratch(machine));
+            let ran = scratch.map(|scratch| run_machine(&pool, &*runner, machine, scratch));
             // A caller that joins the threads expects that they keep nothing any more.
             drop_contained(runner);
-            if let Err(message) = outcome {
-                coordinator.abandon(machine, parker);
-                return teller.tell(Err(ThreadError::Scratch(message)));
+            match ran {
+                Ok(parker) => pool.exit(machine, parker),
+                Err(_) => pool.cannot_begin(machine),
             }
-            pool.exit(machine, parker);
-        };
-        Thread::new(machine, main)
-    }
-
-    fn expected_thread(&self, machine: usize, teller: Teller) -> Thread {
-        let runner = Arc::clone(&self.runner);
-        let mut expected = Expected {
-            pool: Arc::clone(&self.pool),
-            machine,
-            has_come: false,
-        };
-        let main = move || {
-            if !teller.begin() {
-                return;
-            }
-            expected.has_come = true;
-            let pool = &expected.pool;
-            let coordinator = &pool.shared.coordinator;
-            let parker = coordinator.enter(machine);
-            let begun = || coordinator.arrive(machine);
-            let hooks = InPool {
-                pool,
-                runner: &*runner,
-            };
-            let outcome = run_machine(&pool.shared, hooks, machine, &parker, begun);
-            drop_contained(runner);
-            if let Err(message) = outcome {
-                coordinator.fail(machine, parker, &pool.shared.queues);
-                pool.end_if_deserted();
-                panic!("a thread cannot run: its scratch panicked: {message}");
-            }
-            pool.exit(machine, parker);
-        };
-        Thread::new(machine, main)
+        })
     }
 
     fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>) {
-        let Self { pool, runner } = self;
-        visit.run(
-            task,
-            awaited,
-            &InPool {
-                pool,
-                runner: &**runner,
-            },
-            &pool.shared,
-        )
+        visit.run(task, awaited, &self.pool, &*self.runner)
     }
 
     fn label(&self, task: &T) -> Option<NonZeroU64> {
@@ -158,44 +54,60 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
     }
 }
 
+/// A thread that the pool's user has, until it comes. If it does not, the pool must know.
+struct Expected<T: Send + 'static> {
+    pool: Arc<Processors<T>>,
+    machine: usize,
+    has_come: bool,
+    /// For the start: the user has dropped it.
+    is_dropped: StdArc<AtomicBool>,
+}
+
+impl<T: Send + 'static> Drop for Expected<T> {
+    fn drop(&mut self) {
+        if !self.has_come {
+            // ORDERING: Relaxed: for the start, if it is dropped on that one's thread.
+            self.is_dropped.store(true, Ordering::Relaxed);
+            let shared = &self.pool.shared;
+            shared.coordinator.stay_away(self.machine, &shared.queues);
+            self.pool.end_if_deserted();
+        }
+    }
+}
+
 impl<T: Send + 'static> Processors<T> {
-    /// Starts a thread for each processor of `pool`. None of them runs a task before all are there,
-    /// each with its [scratch](Runner::scratch).
+    /// Starts `pool`, with one thread: the others are started when there is something for them to
+    /// do. Waits for none of them.
+    ///
+    /// If the system refuses one of these later, or the runner panics when it is to make its
+    /// [scratch](Runner::scratch), the pool goes on with the threads that it has, and tries again
+    /// when one of them has nothing to do: see [`ThreadStats::refused`](crate::ThreadStats). If
+    /// there is none left, since no thread gets a scratch, the pool is over.
     ///
     /// # Errors
-    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`] and
-    /// [`StartError::Scratch`], after which the pool is stopped and the threads that had been
-    /// started have exited.
+    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which
+    /// the pool is stopped.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let mut refusal = None;
-        let start_thread = |machine| {
-            refusal = pool.try_start_thread(machine).err();
-            refusal.is_none()
-        };
-        let start = |count| pool.shared.coordinator.start_all(count, start_thread);
-        if let Some(machines) = Self::start_by(pool, runner, start)? {
-            return Ok(machines);
-        }
-        Machines {
-            handles: Arc::clone(&pool.handles),
-        }
-        .join();
-        // The limit has been checked, so if it was not the system, another thread has stopped the
-        // pool meanwhile.
-        Err(refusal.map_or(StartError::Stopped, StartError::from))
+        let shared = &pool.shared;
+        Self::start_by(pool, runner, |count| {
+            match shared.coordinator.start(count, &shared.queues) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(StartError::Stopped),
+                Err(error) => Err(StartError::Thread(error)),
+            }
+        })
     }
 
-    /// [`start`](Self::start), without waiting for the threads: each runs tasks when it is there,
-    /// and has its scratch. A scratch that panics costs its thread, which panics with that.
+    /// [`start`](Self::start), with all threads at once.
     ///
     /// # Errors
-    /// As `start`, but for the scratch. Threads that had been started run what has been scheduled,
-    /// and exit.
-    pub fn start_unawaited<R: Runner<T>>(
+    /// As `start`, for each of them. Threads that had been started run what has been scheduled, and
+    /// exit.
+    pub fn start_all<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
     ) -> Result<Machines, StartError> {
-        Self::expect(pool, runner, |thread| {
+        Self::start_with(pool, runner, |thread| {
             pool.spawn(thread.number(), || thread.run())
         })
     }
@@ -219,77 +131,87 @@ impl<T: Send + 'static> Processors<T> {
         runner: Arc<R>,
         mut spawn: impl FnMut(Thread) -> io::Result<()>,
     ) -> Result<Machines, StartError> {
-        Self::expect(pool, runner, |thread| match catch_panic(|| spawn(thread)) {
-            Ok(spawned) => spawned,
-            Err(message) => Err(io::Error::other(message)),
+        let of_threads = Arc::clone(&runner);
+        Self::start_by(pool, runner, |count| {
+            let mut refusal = None;
+            let make = |machine| {
+                let is_dropped = StdArc::default();
+                let thread = Self::expected_thread(pool, &of_threads, machine, &is_dropped);
+                refusal = match catch_panic(|| spawn(thread)) {
+                    // ORDERING: Relaxed: as in `Expected::drop`.
+                    Ok(Ok(())) => is_dropped
+                        .load(Ordering::Relaxed)
+                        .then(|| io::Error::other("the thread was dropped, and has not run")),
+                    Ok(Err(error)) => Some(error),
+                    Err(message) => Some(io::Error::other(message)),
+                };
+                refusal.is_none()
+            };
+            match pool.shared.coordinator.expect_all(count, make) {
+                true => Ok(()),
+                false => Err(refusal.map_or(StartError::Stopped, StartError::Thread)),
+            }
         })
     }
 
-    fn expect<R: Runner<T>>(
+    fn expected_thread<R: Runner<T>>(
         pool: &Arc<Self>,
-        runner: Arc<R>,
-        mut spawn: impl FnMut(Thread) -> io::Result<()>,
-    ) -> Result<Machines, StartError> {
-        let mut refusal = None;
-        let make = |machine| {
-            let made = pool.make_thread(
-                |starter, teller| starter.expected_thread(machine, teller),
-                &mut spawn,
-            );
-            refusal = made.and_then(|thread| thread.refusal()).err();
-            refusal.is_none()
+        runner: &Arc<R>,
+        machine: usize,
+        is_dropped: &StdArc<AtomicBool>,
+    ) -> Thread {
+        let runner = Arc::clone(runner);
+        let mut expected = Expected {
+            pool: Arc::clone(pool),
+            machine,
+            has_come: false,
+            is_dropped: StdArc::clone(is_dropped),
         };
-        let start = |count| pool.shared.coordinator.expect_all(count, make);
-        match Self::start_by(pool, runner, start)? {
-            Some(machines) => Ok(machines),
-            None => Err(refusal.map_or(StartError::Stopped, StartError::from)),
-        }
+        Thread::new(machine, move || {
+            let scratch = match catch_panic(|| runner.scratch(machine)) {
+                Ok(scratch) => scratch,
+                Err(message) => panic!("a thread cannot run: its scratch panicked: {message}"),
+            };
+            expected.has_come = true;
+            expected.pool.shared.coordinator.arrive(machine);
+            let parker = run_machine(&expected.pool, &*runner, machine, scratch);
+            drop_contained(runner);
+            expected.pool.exit(machine, parker);
+        })
     }
 
-    /// `None`: `start` has said so, and the pool is stopped.
     fn start_by<R: Runner<T>>(
         pool: &Arc<Self>,
         runner: Arc<R>,
-        start: impl FnOnce(usize) -> bool,
-    ) -> Result<Option<Machines>, StartError> {
+        start: impl FnOnce(usize) -> Result<(), StartError>,
+    ) -> Result<Machines, StartError> {
         let resizing = lock(&pool.handles.resizing);
         if pool.is_stopping() {
             return Err(StartError::Stopped);
         }
         {
-            let mut starter = lock(&pool.starter);
-            if starter.is_some() {
+            let mut slot = lock(&pool.runner);
+            if slot.is_some() {
                 return Err(StartError::AlreadyStarted);
             }
-            *starter = Some(StdArc::new(Starter {
+            *slot = Some(StdArc::new(InPool {
                 pool: Arc::clone(pool),
                 runner,
             }));
         }
-        let machines = Machines {
-            handles: Arc::clone(&pool.handles),
-        };
         let count = pool.count();
         pool.shared.queues.reach(count);
-        if start(count) {
-            return Ok(Some(machines));
-        }
+        let started = start(count);
         drop(resizing);
-        pool.stop();
-        Ok(None)
-    }
-
-    /// Starts a machine's thread, and waits until that can run tasks.
-    pub(crate) fn try_start_thread(&self, machine: usize) -> Result<(), ThreadError> {
-        let beginning = self.make_thread(
-            |starter, teller| starter.thread(machine, teller),
-            |thread| self.spawn(machine, || thread.run()),
-        )?;
-        // Without the starter's lock, here and in `make_thread`: the thread makes its scratch.
-        beginning.wait().inspect_err(|_| {
-            // It has nothing left to do but to exit.
-            self.handles.join_former(machine);
-        })
+        match started {
+            Ok(()) => Ok(Machines {
+                handles: Arc::clone(&pool.handles),
+            }),
+            Err(error) => {
+                pool.stop();
+                Err(error)
+            }
+        }
     }
 
     /// Has the system make a thread, which is joined with the pool's.
@@ -302,31 +224,23 @@ impl<T: Send + 'static> Processors<T> {
         self.handles.start(machine, || builder.spawn(main))
     }
 
-    /// Has the starter make a thread, and `spawn` see to it that it runs.
-    fn make_thread(
-        &self,
-        make: impl FnOnce(&dyn StartThread<T>, Teller) -> Thread,
-        spawn: impl FnOnce(Thread) -> io::Result<()>,
-    ) -> Result<Arc<Beginning>, ThreadError> {
-        let beginning = Arc::new(Beginning::default());
-        let thread = {
-            let starter = lock(&self.starter);
-            let Some(starter) = &*starter else {
-                let error = io::Error::other("the pool does not run");
-                return Err(ThreadError::System(error));
-            };
-            make(&**starter, Teller(Arc::clone(&beginning)))
-        };
-        if let Err(error) = spawn(thread) {
-            beginning.refuse(error);
-        }
-        Ok(beginning)
-    }
-
     /// The machine's thread has nothing left to do but to exit.
     fn exit(&self, machine: usize, parker: Parker) {
         self.handles.join_former(machine);
         self.shared.coordinator.exit(machine, parker);
+        self.end_after(machine);
+    }
+
+    /// The machine's thread cannot run tasks. What is bound to it, others run.
+    fn cannot_begin(&self, machine: usize) {
+        let shared = &self.shared;
+        let bound = shared.coordinator.bound_as(machine);
+        self.handles.join_former(machine);
+        shared.coordinator.refuse(machine);
+        let left = bound.and_then(|id| shared.bound_tasks.close(id));
+        left.into_iter()
+            .flatten()
+            .for_each(|task| self.inject(task));
         self.end_after(machine);
     }
 }

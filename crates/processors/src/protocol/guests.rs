@@ -29,6 +29,8 @@ impl Coordinator {
             return None;
         }
         let place = self.place(&mut synced)?;
+        self.machine(place).expect_thread();
+        synced.threads += 1;
         synced.bound += 1;
         synced.bindings.push(Binding {
             id: None,

@@ -11,19 +11,12 @@ use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
-    /// spare machine, which is woken at once if there is work. If a queued task is due, the spare
-    /// machine gets the processor at once, waiters or not. If there is no spare, `start` is called
-    /// to start one for the place that it is told, and says whether it could.
+    /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
+    /// task is due, that machine gets the processor at once, waiters or not.
     ///
     /// # Errors
-    /// The permit, if no thread could be had: the machine must block with it.
-    pub fn hand_off(
-        &self,
-        permit: Permit,
-        machine: usize,
-        start: impl FnOnce(usize) -> bool,
-        work: &impl Work,
-    ) -> Result<(), Permit> {
+    /// The permit, if there are as many threads as there may be: the machine must block with it.
+    pub fn hand_off(&self, permit: Permit, machine: usize, work: &impl Work) -> Result<(), Permit> {
         let mut queued_task_is_due = self.is_queued_task_due(&permit);
         if queued_task_is_due && !work.exists() {
             self.forget_returns(&permit);
@@ -40,20 +33,11 @@ impl Coordinator {
             self.grant_return(waiter, permit);
             return Ok(());
         }
-        let substitute = match lender.or_else(|| synced.spares.pop()) {
-            Some(spare) => {
-                drop(synced);
-                spare
-            }
-            None => {
-                let place = self.place_within_limit(&mut synced);
-                drop(synced);
-                match place {
-                    Some(place) if self.try_start(place, start) => place,
-                    _ => return Err(permit),
-                }
-            }
+        let spare = lender.or_else(|| synced.spares.pop());
+        let Some(substitute) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
+            return Err(permit);
         };
+        drop(synced);
         self.begin_call(machine);
         if queued_task_is_due {
             // Not by way of the idle stack, from which the next returning machine might take it.
@@ -125,6 +109,11 @@ impl Coordinator {
             return Some(permit);
         }
         let mut synced = self.synced();
+        if let Some(permit) = self.take_missing(&mut synced) {
+            // ORDERING: Relaxed: as above.
+            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            return Some(permit);
+        }
         synced.waiters.push_back(machine);
         self.control.add_waiting();
         // ORDERING: partner of the fence in `Idle::go_idle`. Either a processor that goes idle now

@@ -5,6 +5,8 @@
 //! bound machine runs always has two machines, and it can be returned, or left to its lender during
 //! a blocking call, without asking anybody for a thread.
 
+use std::io;
+
 use crate::protocol::state::binding::{Binding, BoundId, MAX_BOUND};
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::Grant;
@@ -23,39 +25,43 @@ pub enum AfterBound {
 }
 
 impl Coordinator {
-    /// One more bound machine, which `start` starts for the place that it is told; it waits for its
-    /// first task. None if there may be no more, `start` could not, the pool is over, or all
-    /// numbers have been used.
-    pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
-        let place = {
-            let mut synced = self.synced();
-            let may_be = synced.bound < MAX_BOUND;
-            let place = may_be.then(|| self.place(&mut synced)).flatten()?;
-            synced.bound += 1;
-            place
-        };
-        let started = start(place);
-        // Under one lock with what follows: or there would seem to be room for one more.
+    /// One more bound machine, whose thread is started now, and waits for its first task. None if
+    /// there may be no more, the pool is over, or all numbers have been used. `open` is told its
+    /// name first.
+    ///
+    /// # Errors
+    /// What the system says, if it refuses the thread.
+    pub fn bind(&self, open: impl FnOnce(BoundId)) -> io::Result<Option<BoundId>> {
         let mut synced = self.synced();
-        self.record_start(place, started, &mut synced);
         let next = synced.bound_so_far.checked_add(1);
-        let Some(number) = next.filter(|_| started && !synced.over) else {
-            synced.bound -= 1;
-            if started {
-                self.tell_to_exit(place, &mut synced);
-            }
-            return None;
+        let may_be = synced.bound < MAX_BOUND && !synced.over;
+        let Some(number) = next.filter(|_| may_be) else {
+            return Ok(None);
+        };
+        let Some(machine) = self.place(&mut synced) else {
+            return Ok(None);
         };
         synced.bound_so_far = number;
+        synced.bound += 1;
         let id = BoundId::new(number);
+        open(id);
         synced.bindings.push(Binding {
             id: Some(id),
-            machine: place,
+            machine,
             waits: true,
             lender: None,
             released: false,
         });
-        Some(id)
+        self.machine(machine).expect_thread();
+        synced.count_start();
+        drop(synced);
+        match self.run_launcher(machine) {
+            Ok(()) => Ok(Some(id)),
+            Err(error) => {
+                self.refuse(machine);
+                Err(error)
+            }
+        }
     }
 
     /// What the machine is bound as.
@@ -156,7 +162,7 @@ impl Coordinator {
 mod tests {
     use std::cell::Cell;
 
-    use crate::protocol::state::binding::MAX_BOUND;
+    use crate::protocol::state::binding::{BoundId, MAX_BOUND};
     use crate::protocol::state::coordinator::Coordinator;
     use crate::protocol::state::grant::Grant;
     use crate::protocol::state::permit::Permit;
@@ -175,6 +181,18 @@ mod tests {
         }
     }
 
+    /// One processor, on which machine 0 runs.
+    fn one_processor(limit: usize, spares: usize, work: &Global) -> (Coordinator, Permit) {
+        let coordinator = Coordinator::new(1, 1, limit, spares);
+        assert!(coordinator.start(1, work).unwrap());
+        let (permit, _) = coordinator.take_idle().unwrap();
+        (coordinator, permit)
+    }
+
+    fn bind(coordinator: &Coordinator) -> Option<BoundId> {
+        coordinator.bind(|_| {}).unwrap()
+    }
+
     fn run(coordinator: &Coordinator, machine: usize) -> Permit {
         match coordinator.take_grant(machine) {
             Some(Grant::Run(permit)) => permit,
@@ -188,12 +206,10 @@ mod tests {
     #[test]
     fn one_thread_too_many_is_one_that_exits() {
         let work = Global(Cell::new(false));
-        let coordinator = Coordinator::new(1, 1, 2, 8);
-        assert!(coordinator.start_all(1, |_| true));
+        let (coordinator, permit) = one_processor(2, 8, &work);
         let (first, second, bound) = (0, 1, 2);
-        let permit = run(&coordinator, first);
-        assert!(coordinator.hand_off(permit, first, |_| true, &work).is_ok());
-        let id = coordinator.bind(|_| true).unwrap();
+        assert!(coordinator.hand_off(permit, first, &work).is_ok());
+        let id = bind(&coordinator).unwrap();
         work.0.set(true);
         assert!(coordinator.wake_one());
         let Some(Grant::Search(permit)) = coordinator.take_grant(second) else {
@@ -213,7 +229,7 @@ mod tests {
         );
         let permit = run(&coordinator, first);
         coordinator
-            .hand_off(permit, first, |_| false, &work)
+            .hand_off(permit, first, &work)
             .expect("there is a spare");
     }
 
@@ -223,21 +239,32 @@ mod tests {
     #[test]
     fn one_that_exits_makes_room_for_one_that_starts() {
         let work = Global(Cell::new(false));
-        let coordinator = Coordinator::new(1, 1, 2, 0);
-        assert!(coordinator.start_all(1, |_| true));
-        let (first, second) = (0, 1);
-        let permit = run(&coordinator, first);
-        assert!(coordinator.hand_off(permit, first, |_| true, &work).is_ok());
-        let permit = coordinator
-            .try_regain(first)
-            .expect("no other machine has come");
-        assert_eq!(coordinator.take_grant(second), Some(Grant::Exit));
-        let mut started = None;
-        let start = |place| started.replace(place).is_none();
+        let (coordinator, permit) = one_processor(2, 0, &work);
+        displaces(&coordinator, permit, &work, 1);
+        let (permit, _) = coordinator.take_idle().unwrap();
         coordinator
-            .hand_off(permit, first, start, &work)
+            .hand_off(permit, 0, &work)
             .expect("a thread that exits is not one too many");
-        assert_eq!(started, Some(2), "its place is not free yet");
+        let (_, place) = coordinator.take_idle().unwrap();
+        assert_eq!(place, 2, "its place is not free yet");
+    }
+
+    /// Machine 0 makes a call, in which the machine of that place is told to run, and is displaced;
+    /// then the processor goes idle with machine 0.
+    fn displaces(coordinator: &Coordinator, permit: Permit, work: &Global, place: usize) {
+        coordinator.hand_off(permit, 0, work).unwrap();
+        work.0.set(true);
+        assert!(coordinator.wake_one());
+        work.0.set(false);
+        let Some(Grant::Search(permit)) = coordinator.take_grant(place) else {
+            panic!("it has the processor that the call has left");
+        };
+        coordinator.stop_searching(work);
+        assert!(coordinator.try_regain(0).is_none());
+        coordinator.hand_to_waiter(permit, place).unwrap();
+        assert_eq!(coordinator.take_grant(place), Some(Grant::Exit));
+        let permit = run(coordinator, 0);
+        coordinator.go_idle(permit, 0, false, work);
     }
 
     /// The same again and again, and no thread that has been told to exit gets round to it. A
@@ -247,24 +274,20 @@ mod tests {
     fn those_that_exit_make_room_for_one_per_processor() {
         let work = Global(Cell::new(false));
         let limit = 2;
-        let coordinator = Coordinator::new(1, 1, limit, 0);
-        assert!(coordinator.start_all(1, |_| true));
-        let mut permit = run(&coordinator, 0);
+        let (coordinator, mut permit) = one_processor(limit, 0, &work);
+        for place in 1..=limit {
+            displaces(&coordinator, permit, &work, place);
+            (permit, _) = coordinator.take_idle().unwrap();
+        }
         for _ in 0..2 * MAX_BOUND {
-            permit = match coordinator.hand_off(permit, 0, |_| true, &work) {
-                Ok(()) => coordinator
-                    .try_regain(0)
-                    .expect("no other machine has come"),
-                Err(kept) => kept,
-            };
+            permit = coordinator
+                .hand_off(permit, 0, &work)
+                .expect_err("it is kept");
         }
         assert_eq!(coordinator.thread_stats().threads, limit + 1);
         for reserved in 0..MAX_BOUND {
-            assert!(
-                coordinator.bind(|_| true).is_some(),
-                "{reserved} are reserved"
-            );
+            assert!(bind(&coordinator).is_some(), "{reserved} are reserved");
         }
-        assert!(coordinator.bind(|_| true).is_none(), "enough");
+        assert!(bind(&coordinator).is_none(), "enough");
     }
 }

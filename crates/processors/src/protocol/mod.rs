@@ -1,11 +1,10 @@
 //! How processors change hands: the operations on `state`, each an `impl Coordinator`.
 //!
 //! An operation calls only operations of the files above it in this list: `activation`, `spares`,
-//! `threads`, `lending`, `guests`, `waiters`, `resting`, `quiescence`, `shutdown`, `expected`,
-//! `going_idle`, then `resize`, `handoff` and `watch`.
+//! `threads`, `lending`, `guests`, `waiters`, `resting`, `quiescence`, `shutdown`,
+//! `going_idle`, then `starting`, `resize`, `handoff` and `watch`.
 
 mod activation;
-mod expected;
 mod going_idle;
 mod guests;
 mod handoff;
@@ -15,6 +14,7 @@ mod resize;
 mod resting;
 mod shutdown;
 mod spares;
+mod starting;
 pub(crate) mod state;
 pub(crate) mod threads;
 mod waiters;

@@ -39,7 +39,11 @@ impl<T: Send + 'static> Local<T> {
             }
         }
         let waited = match due {
-            Due::Rotation => self.rotate(shared, now),
+            Due::Rotation => {
+                // Beside tasks that never rest no thread goes idle, which would do that.
+                shared.coordinator.restore_missing(&shared.queues);
+                self.rotate(shared, now)
+            }
             Due::Nothing | Due::Look => None,
         };
         processor.interval.set(self.turns.interval());

@@ -146,7 +146,7 @@ mod tests {
     use std::time::Instant;
 
     use super::{GlobalQueue, TaskQueues};
-    use crate::protocol::{Coordinator, Grant, Work};
+    use crate::protocol::{Coordinator, Work};
     use crate::queues::source::tests::Endless;
 
     #[test]
@@ -154,10 +154,8 @@ mod tests {
         let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
-        assert!(coordinator.grow(0, |_| true));
-        let Some(Grant::Run(permit)) = coordinator.take_grant(0) else {
-            panic!("a processor for the first machine");
-        };
+        assert!(coordinator.start(1, &queues).unwrap());
+        let (permit, _) = coordinator.take_idle().unwrap();
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());
         local.deque.push("one");

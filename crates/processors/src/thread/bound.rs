@@ -1,11 +1,11 @@
 //! What a machine does with tasks that are bound to a thread, its own or another.
 
+use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::{AfterBound, Permit};
-use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Queues a task for the thread that it is bound to, which then may get the processor.
     #[cold]
     #[inline(never)]
@@ -13,7 +13,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         &self,
         thread: BoundId,
         task: T,
-        scratch: &mut H::Scratch,
+        scratch: &mut R::Scratch,
     ) -> Option<Vacated> {
         match self.shared.bound_tasks.push(thread, task) {
             // The thread was released.
@@ -52,7 +52,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         &self,
         permit: Permit,
         id: BoundId,
-        scratch: &mut H::Scratch,
+        scratch: &mut R::Scratch,
     ) -> Option<Permit> {
         let Self { shared, .. } = self;
         let mut permit = permit;
@@ -95,7 +95,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
             coordinator.retire_for_call(permit, machine, queues)
         } else {
             // Its substitute is its lender: none is started.
-            coordinator.hand_off(permit, machine, |_| false, queues)
+            coordinator.hand_off(permit, machine, queues)
         };
         let permit = match given {
             Ok(()) => coordinator.regain(machine, parker),

@@ -6,14 +6,16 @@ use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use filch_sync::Arc;
 use filch_sync::panic::discard;
 
+use crate::pool::processors::Processors;
+use crate::pool::runner::Runner;
 use crate::protocol::Permit;
 use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::thread::current::{self, Current, Place};
-use crate::thread::hooks::Hooks;
 
 /// What a thread from outside waits for: a task, or what comes of it. For
 /// [`Processors::run_awaited`](crate::Processors::run_awaited).
@@ -58,14 +60,15 @@ impl Visit {
 
     /// Runs the task, until the wait is over, or something else comes next on the processor. What
     /// of it is left to be run.
-    pub(crate) fn run<T: Send + 'static, H: Hooks<T>>(
+    pub(crate) fn run<T: Send + 'static, R: Runner<T>>(
         self,
         task: T,
         awaited: &dyn Awaited<T>,
-        hooks: &H,
-        shared: &Shared<T>,
+        pool: &Arc<Processors<T>>,
+        runner: &R,
     ) -> (Self, Option<T>) {
         let Self { permit, lender } = self;
+        let shared = &pool.shared;
         let coordinator = &shared.coordinator;
         let seen = coordinator.control_word().settled();
         let processor = &shared.queues.processors[permit.processor()];
@@ -84,15 +87,15 @@ impl Visit {
         current.permit.replace(Some(permit));
         let mut next = Some(task);
         let mut turns = || {
-            let mut scratch = hooks.scratch(lender);
-            let is_its = |task: &mut T| awaited.is(task) && hooks.bound_to(task).is_none();
+            let mut scratch = runner.scratch(lender);
+            let is_its = |task: &mut T| awaited.is(task) && runner.bound_to(task).is_none();
             let mut began = None;
             while let Some(task) = next.take_if(is_its) {
                 processor.counters.run.add(1);
-                hooks.on_processor(number, &mut scratch);
-                let label = hooks.label(&task);
+                runner.on_processor(number, &mut scratch);
+                let label = runner.label(&task);
                 processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
-                hooks.run(task, &mut scratch);
+                runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
                 if enlisted.get().is_some()
                     || awaited.is_over()

@@ -1,7 +1,6 @@
 //! The threads of a pool: what each runs, and what surrounds it. `main_loop` is built on `search`,
 //! `bound` and `watch`, which are built on `machine`.
 
-pub(crate) mod beginning;
 mod bound;
 #[expect(
     unsafe_code,
@@ -10,8 +9,9 @@ mod bound;
 pub(crate) mod current;
 pub(crate) mod guest;
 pub(crate) mod handles;
-pub(crate) mod hooks;
 mod machine;
 pub(crate) mod main_loop;
 mod search;
+#[expect(clippy::module_inception, reason = "it is what the folder is about")]
+pub(crate) mod thread;
 mod watch;

@@ -3,12 +3,12 @@
 use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::hint;
 
+use crate::pool::runner::Runner;
 use crate::protocol::Permit;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
 };
-use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
@@ -24,7 +24,7 @@ pub(crate) enum Searched<T> {
     Nothing(Vacated),
 }
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Looks for something to do, for a processor that has no task, or if it is the source's turn:
     /// takes a piece, searches, spins, goes idle.
     pub(crate) fn search(&self) -> Searched<T> {
@@ -146,9 +146,9 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
             false => Vacated::default(),
             true => self.leave_watching(local, counters, permit.processor()),
         };
-        shared
-            .coordinator
-            .go_idle(permit, self.number, searching, &shared.queues);
+        let coordinator = &shared.coordinator;
+        coordinator.go_idle(permit, self.number, searching, &shared.queues);
+        coordinator.restore_missing(&shared.queues);
         vacated
     }
 }

@@ -111,7 +111,7 @@ fn resize(pool: &Processors<Task>, plan: &PoolPlan, accounts: &Accounts, random:
     match pool.resize(count) {
         Ok(_) => note(Happening::PoolResized),
         // The limit of threads is that narrow.
-        Err(ResizeError::Thread { .. }) => {}
+        Err(ResizeError::Threads { .. }) => {}
         Err(ResizeError::Stopped) if accounts.stopping.is_up() => {}
         Err(error) => complain(format!("a pool cannot be resized to {count}: {error}")),
     }

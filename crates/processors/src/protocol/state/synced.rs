@@ -36,12 +36,15 @@ pub(crate) struct Synced {
     pub(crate) parkers: Vec<Option<Parker>>,
     /// Nothing runs any more, or will: every machine has been told to exit.
     pub(crate) over: bool,
-    /// Threads that are there, or about to be.
+    /// Threads that are there, or about to be. Places without a thread do not count.
     pub(crate) threads: usize,
     /// Those of them that are expected: they come when they like.
     pub(crate) expected: usize,
     /// Not all of those could be had: what waits for one may wait in vain.
     pub(crate) gives_up: bool,
+    /// Processors that are inactive because their thread could not be had. It may be too large after
+    /// a resize.
+    pub(crate) missing: usize,
     /// Those of the threads that have been told to exit.
     pub(crate) leaving: usize,
     /// Threads started so far.
@@ -70,15 +73,29 @@ impl Synced {
             threads: 0,
             expected: 0,
             gives_up: false,
+            missing: 0,
             leaving: 0,
             started: 0,
             refused: 0,
         }
     }
 
-    /// Threads that no tasks are bound to.
+    /// Places, with a thread or without, that no tasks are bound to.
     pub(crate) fn unbound(&self) -> usize {
-        self.threads - self.bound
+        self.parkers.len() - self.vacant.len() - self.bound
+    }
+
+    /// A thread is being started.
+    pub(crate) fn count_start(&mut self) {
+        self.threads += 1;
+        self.started += 1;
+    }
+
+    /// It could not be had.
+    pub(crate) fn count_refusal(&mut self) {
+        self.threads -= 1;
+        self.started -= 1;
+        self.refused += 1;
     }
 
     /// The binding of the machine, if tasks are bound to it.
