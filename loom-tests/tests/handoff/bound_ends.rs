@@ -16,7 +16,7 @@ use crate::pool::Pool;
 fn the_end_against_a_bound_task() {
     check(
         "the pool is over when the bound task has run",
-        Bound::preemptions(3, 50_000),
+        Bound::preemptions(3, 40_000),
         || {
             let (pool, mut permits) = Pool::new(1);
             let queue = Queue::new();
@@ -95,7 +95,7 @@ fn a_thread_is_reserved_at_the_end() {
     let outcomes = Outcomes::new();
     check(
         "a thread that is reserved at the end exits",
-        Bound::preemptions(3, 15),
+        Bound::preemptions(3, 10),
         {
             let outcomes = outcomes.clone();
             move || {

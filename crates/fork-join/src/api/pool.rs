@@ -166,7 +166,7 @@ impl Pool {
     /// How many threads run jobs at a time.
     pub fn threads(&self) -> usize {
         let own = self.processors().map_or(0, |all| all.count());
-        let lent = self.lent_by.as_ref().map_or(0, PoolHandle::count);
+        let lent = self.lent_by.as_ref().map_or(0, |lent| lent.count());
         own + lent + usize::from(self.takes_caller)
     }
 

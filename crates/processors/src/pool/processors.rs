@@ -11,15 +11,16 @@ use filch_sync::{Arc, Mutex, lock};
 
 use crate::pool::config::{Config, StartError};
 use crate::pool::progress::Progress;
+
+use crate::pool::current;
+use crate::pool::threads::Handles;
+use crate::pool::visit::{Awaited, Visit};
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::stats::ProcessorStats;
-use crate::thread::current;
-use crate::thread::guest::{Awaited, Visit};
-use crate::thread::handles::Handles;
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
 /// run on them.

@@ -7,8 +7,6 @@ pub(crate) mod local;
 pub(crate) mod look_around;
 mod seniority;
 pub(crate) mod shared;
-#[cfg(test)]
-mod simulation;
 #[expect(
     unsafe_code,
     reason = "what a piece of another crate's work is, its maker knows"
@@ -16,5 +14,7 @@ mod simulation;
 pub(crate) mod source;
 pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
+#[cfg(test)]
+mod tests;
 pub(crate) mod turn_clock;
 mod watching;

@@ -190,7 +190,13 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub(crate) struct AttachedSource(OnceLock<Box<dyn Source>>);
+pub struct AttachedSource(OnceLock<Box<dyn Source>>);
+
+impl fmt::Debug for AttachedSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AttachedSource").finish_non_exhaustive()
+    }
+}
 
 impl AttachedSource {
     /// Attaches it, once.

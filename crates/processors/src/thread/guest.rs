@@ -7,35 +7,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use filch_sync::Arc;
+use filch_sync::lock;
 use filch_sync::panic::discard;
 
+use crate::pool::current::{self, Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
-use crate::protocol::Permit;
+use crate::pool::visit::{Awaited, Visit};
 use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
-use crate::thread::current::{self, Current, Place};
-
-/// What a thread from outside waits for: a task, or what comes of it. For
-/// [`Processors::run_awaited`](crate::Processors::run_awaited).
-pub trait Awaited<T> {
-    /// Whether the wait is over.
-    fn is_over(&self) -> bool;
-
-    /// Whether this is the task, and not another one.
-    fn is(&self, task: &T) -> bool;
-}
 
 /// How long a guest goes on with a task that comes again, from the end of its first turn on.
 const LONGEST: Duration = Duration::from_micros(100);
-
-/// A processor that was idle, on the thread that has borrowed it.
-pub(crate) struct Visit {
-    permit: Permit,
-    /// The machine that waits to get it back.
-    lender: usize,
-}
 
 impl Visit {
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
@@ -148,5 +132,62 @@ impl Visit {
         }
         // With the second look, which wakes a machine for what is left.
         shared.coordinator.give_back(permit, lender, queues);
+    }
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for
+    /// what comes of it, and would otherwise sleep: if the thread is none of a pool's, and a
+    /// processor is idle, it runs the task here and now, as a *guest* of that processor. Returns
+    /// when that is done; that the wait is over is for the caller to find out.
+    ///
+    /// No thread is woken for it. The guest runs what `awaited` says is the task, again if that is
+    /// what comes next on the processor, until the wait is over; and nothing else. What the task
+    /// makes runnable is for the other threads.
+    ///
+    /// The task runs on the caller's stack, beside the caller's thread-local values, and as long
+    /// as it takes; a panic is contained, as on every thread of the pool. In a
+    /// [`blocking`](Self::blocking) call it gives the processor to the pool's thread that sleeps
+    /// beside it. A pool with a [source](crate::Source) has no guests.
+    ///
+    /// Lock-free, but for a lock that a start of a thread takes for a moment, and for what the task
+    /// does. What the caller did before happens before the task runs.
+    pub fn run_awaited(&self, task: T, awaited: &dyn Awaited<T>) {
+        match self.begin_visit() {
+            Some(visit) => self.receive(visit, task, awaited),
+            None => self.wake(task),
+        }
+    }
+
+    /// For a thread that is about to wait for a task which it has made runnable before: runs that,
+    /// as [`run_awaited`](Self::run_awaited) does, if it is what comes next in the global queue and
+    /// a processor is idle. Costs two loads if the queue is empty.
+    pub fn help(&self, awaited: &dyn Awaited<T>) {
+        let global = &self.shared.queues.global;
+        if global.is_empty() {
+            return;
+        }
+        let Some(visit) = self.begin_visit() else {
+            return;
+        };
+        match global.pop_new_first() {
+            Some(task) if awaited.is(&task) => self.receive(visit, task, awaited),
+            // Another one's comes next: it does, on this processor.
+            other => visit.end(other, &self.shared),
+        }
+    }
+
+    fn begin_visit(&self) -> Option<Visit> {
+        let may_visit = self.config.guests && self.config.stack_size.is_none();
+        may_visit.then(|| Visit::begin(&self.shared)).flatten()
+    }
+
+    fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+        let runner = lock(&self.runner).clone();
+        let (visit, left) = match runner {
+            Some(runner) => runner.run_visit(visit, task, awaited),
+            None => unreachable!("a pool with an idle processor runs, and knows its runner"),
+        };
+        visit.end(left, &self.shared);
     }
 }

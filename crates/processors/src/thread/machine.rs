@@ -7,6 +7,7 @@ use filch_parker::Parker;
 use filch_sync::Arc;
 use filch_sync::panic::discard;
 
+use crate::pool::current::{Current, Place};
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;
@@ -16,7 +17,6 @@ use crate::queues::shared::Shared;
 use crate::queues::source::Piece;
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
-use crate::thread::current::{Current, Place};
 
 /// A thread, on its own stack.
 pub(crate) struct Machine<'thread, T, R> {

@@ -6,13 +6,13 @@ use filch_parker::Parker;
 use filch_sync::Arc;
 use filch_sync::panic::{discard, drop_contained};
 
+use crate::pool::current;
 use crate::pool::processors::Processors;
 use crate::pool::runner::Runner;
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
-use crate::thread::current;
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::search::Searched;
 

@@ -2,9 +2,9 @@
 
 use filch_parker::Parker;
 
+use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
-use crate::thread::current::{self, Current};
 
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task

@@ -13,10 +13,10 @@ use filch_sync::{Arc, lock};
 use crate::pool::config::StartError;
 use crate::pool::processors::{AnyRunner, Processors};
 use crate::pool::runner::Runner;
-use crate::thread::guest::{Awaited, Visit};
-use crate::thread::handles::Machines;
+use crate::pool::threads::Machines;
+use crate::pool::threads::Thread;
+use crate::pool::visit::{Awaited, Visit};
 use crate::thread::main_loop::run_machine;
-use crate::thread::thread::Thread;
 
 /// A runner, and its pool.
 struct InPool<T, R> {
