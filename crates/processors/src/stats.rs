@@ -92,7 +92,7 @@ counters! {
     made_way,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,
-    /// Times its thread gave it, with a task, to the thread that the task is bound to.
+    /// Times its thread found a task for a thread that waited for one that is bound to it.
     lent,
     /// Times it was given up, because there were to be fewer.
     retired,

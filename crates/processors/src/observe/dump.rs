@@ -56,7 +56,6 @@ struct MachineLine {
     /// What the task is called that it runs, or whose blocking call it is in.
     task: Option<String>,
     processor: Option<usize>,
-    lent_to: Option<String>,
     /// How long it has been in the same task, or the same call, at least.
     since: Option<Duration>,
     bound: Option<Bound>,
@@ -70,16 +69,11 @@ struct Bound {
     names: Vec<String>,
 }
 
-/// The bound machines.
-struct Bindings(Vec<Binding>);
-
 /// One bound machine, copied from under the lock.
 struct Binding {
     machine: usize,
-    /// None: a guest.
-    id: Option<BoundId>,
+    id: BoundId,
     waits: bool,
-    lender: Option<usize>,
 }
 
 /// The largest number of names in one line, of tasks that wait for a thread.
@@ -115,9 +109,9 @@ impl<T: Send + 'static> Processors<T> {
                 machine: binding.machine,
                 id: binding.id,
                 waits: binding.waits,
-                lender: binding.lender,
             });
-            (inactive, Bindings(bindings.collect()))
+            let bindings: Vec<_> = bindings.collect();
+            (inactive, bindings)
         };
         let lengths = self.queue_lengths();
         let (machines, guests) = self.look_at_all();
@@ -150,22 +144,21 @@ impl<T: Send + 'static> Processors<T> {
             })
             .collect();
         let line = |look: MachineLook| {
-            let binding = bindings.of(look.machine);
-            let lent_to = bindings.borrower(look.machine);
+            let of_machine = |binding: &&Binding| binding.machine == look.machine;
+            let binding = bindings.iter().find(of_machine);
             let (activity, processor) = match look.activity {
                 Activity::Gone => return None,
                 Activity::Runs => ("runs", look.processor),
                 Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
                     ("waits for a task that is bound to it", None)
                 }
-                Activity::Parked if lent_to.is_some() => ("has lent its processor", None),
                 Activity::Parked => ("parked", look.processor),
                 Activity::Blocks => ("in a blocking call", None),
                 Activity::Waits => ("back from a blocking call, waits for a processor", None),
             };
-            let bound = binding.and_then(|binding| binding.id).map(|id| {
+            let bound = binding.map(|binding| {
                 let tasks = &self.shared.bound_tasks;
-                let (waiting, names) = tasks.waiting(id, MAX_NAMES, name_of);
+                let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
                 Bound { waiting, names }
             });
             Some(MachineLine {
@@ -173,7 +166,6 @@ impl<T: Send + 'static> Processors<T> {
                 activity,
                 task: task_of(look.shown),
                 processor,
-                lent_to: lent_to.map(|borrower| self.name(borrower)),
                 since: look.since,
                 bound,
             })
@@ -193,18 +185,6 @@ impl<T: Send + 'static> Processors<T> {
 
     pub(crate) fn name(&self, machine: usize) -> String {
         format!("{}-{machine}", self.config.thread_name)
-    }
-}
-
-impl Bindings {
-    fn of(&self, machine: usize) -> Option<&Binding> {
-        self.0.iter().find(|binding| binding.machine == machine)
-    }
-
-    /// The machine that has this machine's processor.
-    fn borrower(&self, machine: usize) -> Option<usize> {
-        let lent = |binding: &&Binding| binding.lender == Some(machine);
-        self.0.iter().find(lent).map(|binding| binding.machine)
     }
 }
 
@@ -295,9 +275,6 @@ impl MachineLine {
         write!(f, "  {}: {}", self.name, self.activity)?;
         if let Some(task) = &self.task {
             write!(f, " ({task})")?;
-        }
-        if let Some(borrower) = &self.lent_to {
-            write!(f, " to {borrower}")?;
         }
         if let Some(processor) = self.processor {
             write!(f, ", processor {processor}")?;

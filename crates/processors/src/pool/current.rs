@@ -27,10 +27,10 @@ pub(crate) struct Current<'thread> {
 pub(crate) enum Place<'thread> {
     Machine(usize, &'thread Parker),
     Guest {
-        /// The machine that waits to get the processor back with which the guest has begun.
-        lender: usize,
+        /// The machine that waits to get the processor back, until the guest blocks.
+        lender: &'thread Cell<Option<usize>>,
         /// Its own place, once it has blocked.
-        enlisted: &'thread OnceCell<(usize, Parker)>,
+        place: &'thread OnceCell<(usize, Parker)>,
         /// Where its task is shown until then.
         task: &'thread ShownTask,
     },
@@ -41,7 +41,7 @@ impl Current<'_> {
     pub(crate) fn label(&self, coordinator: &Coordinator) -> Option<NonZeroU64> {
         let machine = match &self.place {
             Place::Machine(machine, _) => *machine,
-            Place::Guest { enlisted, task, .. } => match enlisted.get() {
+            Place::Guest { place, task, .. } => match place.get() {
                 Some((machine, _)) => *machine,
                 None => return task_label(task.get()),
             },
@@ -54,18 +54,22 @@ impl Current<'_> {
     pub(crate) fn machine(&self, coordinator: &Coordinator) -> Option<(usize, &Parker)> {
         match &self.place {
             Place::Machine(machine, parker) => Some((*machine, parker)),
-            Place::Guest {
-                lender,
-                enlisted,
-                task,
-            } => {
-                if enlisted.get().is_none() {
-                    let place = coordinator.enlist(*lender)?;
-                    coordinator.machine(place.0).task.show(task.get());
-                    let _ = enlisted.set(place);
+            Place::Guest { place, task, .. } => {
+                if place.get().is_none() {
+                    let registered = coordinator.register()?;
+                    coordinator.machine(registered.0).task.show(task.get());
+                    let _ = place.set(registered);
                 }
-                enlisted.get().map(|(machine, parker)| (*machine, parker))
+                place.get().map(|(machine, parker)| (*machine, parker))
             }
+        }
+    }
+
+    /// Of a guest: the machine that waits to get its processor back, while there is one.
+    pub(crate) fn lender(&self) -> Option<&Cell<Option<usize>>> {
+        match &self.place {
+            Place::Machine(..) => None,
+            Place::Guest { lender, .. } => Some(lender),
         }
     }
 }

@@ -7,26 +7,31 @@ use filch_sync::atomic::{Ordering, fence};
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::{Activity, Grant};
 use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
     /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
-    /// task is due, that machine gets the processor at once, waiters or not.
+    /// task is due, that machine gets the processor at once, waiters or not. A guest's processor
+    /// goes idle with its `lender`.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.
-    pub fn hand_off(&self, permit: Permit, machine: usize, work: &impl Work) -> Result<(), Permit> {
+    pub fn hand_off(
+        &self,
+        permit: Permit,
+        machine: usize,
+        lender: Option<usize>,
+        work: &impl Work,
+    ) -> Result<(), Permit> {
         let mut queued_task_is_due = self.is_queued_task_due(&permit);
         if queued_task_is_due && !work.exists() {
             self.forget_returns(&permit);
             queued_task_is_due = false;
         }
         let mut synced = self.synced();
-        let lender = synced.take_lender(machine);
-        // A bound machine that waits needs a machine to return the processor to: it gets it from
-        // the idle stack, with the substitute. And a machine that has borrowed it returns it.
-        let passes_on = !queued_task_is_due && lender.is_none() && !synced.is_next_waiter_bound();
+        let passes_on = !queued_task_is_due && lender.is_none();
         if passes_on && let Some(waiter) = self.next_waiter(&mut synced) {
             drop(synced);
             self.begin_call(machine);
@@ -57,11 +62,12 @@ impl Coordinator {
         &self,
         permit: Permit,
         machine: usize,
+        lender: Option<usize>,
         work: &impl Work,
     ) -> Result<(), Permit> {
         self.retire_and(permit, work, |synced| {
             self.begin_call(machine);
-            if let Some(lender) = synced.take_lender(machine) {
+            if let Some(lender) = lender {
                 self.become_spare(lender, synced);
             }
         })
@@ -102,7 +108,7 @@ impl Coordinator {
         if self.control_word().waiting() == 0
             && let Some((permit, displaced)) = self.take_idle()
         {
-            self.displace(displaced, machine, &mut self.synced());
+            self.become_spare(displaced, &mut self.synced());
             // ORDERING: Relaxed: for people, as long as the machine has the permit.
             self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
             self.count_return(&permit);
@@ -114,12 +120,17 @@ impl Coordinator {
             self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
             return Some(permit);
         }
+        self.queue(machine, &mut synced);
+        None
+    }
+
+    /// The machine waits for a processor, behind others, and is served if one is idle.
+    pub(crate) fn queue(&self, machine: usize, synced: &mut Synced) {
         synced.waiters.push_back(machine);
         self.control.add_waiting();
         // ORDERING: partner of the fence in `Idle::go_idle`. Either a processor that goes idle now
         // sees in the control word that a machine waits, or we see it on the stack.
         fence(Ordering::SeqCst);
-        self.serve_waiters(&mut synced);
-        None
+        self.serve_waiters(synced);
     }
 }

@@ -17,7 +17,6 @@ use std::io;
 
 use filch_sync::atomic::Ordering;
 
-use crate::protocol::state::binding::Binding;
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
@@ -90,11 +89,13 @@ impl Coordinator {
         let mut synced = self.synced();
         synced.count_refusal();
         let heir = match grant {
-            // A thread that ends the pool, or lends a processor to this machine, finds that it has
-            // no thread.
+            // A thread that ends the pool, or grants this machine a processor, finds that it has no
+            // thread.
             None => {
-                if synced.binding(machine).is_some_and(|binding| binding.waits) {
-                    self.release(machine, &mut synced);
+                let waits = |at: usize| synced.bindings[at].waits;
+                if let Some(at) = synced.binding(machine).filter(|&at| waits(at)) {
+                    synced.take_binding(at);
+                    synced.vacant.push(machine);
                 }
                 None
             }
@@ -131,27 +132,17 @@ impl Coordinator {
         machine: usize,
         synced: &mut Synced,
     ) -> Option<(usize, Permit)> {
-        let heir = self
-            .release(machine, synced)
-            .or_else(|| self.next_waiter(synced))
-            .or_else(|| synced.spares.pop());
+        if let Some(at) = synced.binding(machine) {
+            synced.take_binding(at);
+        }
+        synced.vacant.push(machine);
+        let heir = self.next_waiter(synced).or_else(|| synced.spares.pop());
         if heir.is_none() {
             self.deactivate(permit, synced);
             synced.missing += 1;
             return None;
         }
         heir.map(|heir| (heir, permit))
-    }
-
-    /// The machine is nobody's any more. Returns the lender of its processor, if it has one.
-    fn release(&self, machine: usize, synced: &mut Synced) -> Option<usize> {
-        let lender = synced.take_lender(machine);
-        let of_machine = |binding: &Binding| binding.machine == machine;
-        if let Some(at) = synced.bindings.iter().position(of_machine) {
-            synced.take_binding(at);
-        }
-        synced.vacant.push(machine);
-        lender
     }
 
     /// No thread is left, and none can be had: the pool is over, whatever waits in it.

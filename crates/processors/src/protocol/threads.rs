@@ -98,11 +98,7 @@ impl Coordinator {
             // ORDERING: Relaxed: a statistic.
             blocking: self.away.load(Ordering::Relaxed),
             waiting: synced.waiters.len(),
-            bound: synced
-                .bindings
-                .iter()
-                .filter(|binding| binding.id.is_some())
-                .count(),
+            bound: synced.bindings.len(),
             limit: self.limit,
             started: synced.started,
             refused: synced.refused,

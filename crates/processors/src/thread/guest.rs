@@ -1,7 +1,7 @@
 //! A guest: a thread from outside that waits for a task, and runs it, and no other, on a processor
 //! that was idle. The argument is in [`architecture`](crate::architecture).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -57,11 +57,12 @@ impl Visit {
         let seen = coordinator.control_word().settled();
         let processor = &shared.queues.processors[permit.processor()];
         let number = permit.processor();
-        let enlisted = OnceCell::new();
+        let place = OnceCell::new();
+        let waits_for_it = Cell::new(Some(lender));
         let current = Current {
             place: Place::Guest {
-                lender,
-                enlisted: &enlisted,
+                lender: &waits_for_it,
+                place: &place,
                 task: &processor.guest,
             },
             permit: PermitCell::empty(),
@@ -81,7 +82,7 @@ impl Visit {
                 processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
                 runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
-                if enlisted.get().is_some()
+                if place.get().is_some()
                     || awaited.is_over()
                     || coordinator.control_word() != seen
                 {
@@ -111,8 +112,10 @@ impl Visit {
                 .add(1);
             discard(payload);
         }
-        let lender = match enlisted.into_inner() {
-            Some((machine, parker)) => coordinator.dismiss(machine, parker),
+        let lender = match place.into_inner() {
+            Some((machine, parker)) => {
+                coordinator.unregister(machine, parker, waits_for_it.get())
+            }
             None => {
                 processor.guest.show(0);
                 lender

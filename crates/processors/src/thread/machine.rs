@@ -106,7 +106,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     }
 
     /// Adds one to a counter of the machine's processor.
-    fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
+    pub(crate) fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
         if let Some(processor) = self.current.permit.processor() {
             counter(&self.shared.queues.processors[processor].counters).add(1);
         }

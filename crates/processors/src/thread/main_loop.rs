@@ -104,10 +104,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let coordinator = &self.shared.coordinator;
         let mut seen = coordinator.control_word().settled();
         self.current.permit.replace(Some(permit));
-        if let Some(found) = first
-            && let Some(vacated) = self.run_found(found, scratch)
-        {
-            return vacated;
+        if let Some(found) = first {
+            self.run_found(found, scratch);
         }
         loop {
             let control = coordinator.control_word();
@@ -125,9 +123,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     Searched::Nothing(vacated) => return vacated,
                 },
             };
-            if let Some(vacated) = self.run_found(found, scratch) {
-                return vacated;
-            }
+            self.run_found(found, scratch);
         }
     }
 
@@ -163,27 +159,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         next
     }
 
+    /// Runs it, or sends a task to the thread that it is bound to.
     #[inline]
-    fn run_found(&self, found: Found<T>, scratch: &mut R::Scratch) -> Option<Vacated> {
+    fn run_found(&self, found: Found<T>, scratch: &mut R::Scratch) {
         match found {
-            Found::Task(task) => self.run_or_forward(task, scratch),
-            Found::Piece(piece) => {
-                self.run_piece(piece);
-                None
-            }
-        }
-    }
-
-    /// Runs a task, or sends it to the thread that it is bound to, and then the processor may have
-    /// gone there.
-    #[inline]
-    fn run_or_forward(&self, task: T, scratch: &mut R::Scratch) -> Option<Vacated> {
-        match self.runner.bound_to(&task) {
-            None => {
-                self.run(task, scratch);
-                None
-            }
-            Some(thread) => self.send_to_its_thread(thread, task, scratch),
+            Found::Task(task) => match self.runner.bound_to(&task) {
+                None => self.run(task, scratch),
+                Some(thread) => self.send_to_its_thread(thread, task, scratch),
+            },
+            Found::Piece(piece) => self.run_piece(piece),
         }
     }
 

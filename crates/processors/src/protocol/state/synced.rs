@@ -23,9 +23,9 @@ pub(crate) struct Synced {
     pub(crate) resting: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bindings: Vec<Binding>,
-    /// How many of these there are, or are about to be.
+    /// How many of these there are, and guests that have a place.
     pub(crate) bound: usize,
-    /// How many of these there have been.
+    /// How many bound machines there have been.
     pub(crate) bound_so_far: u32,
     /// The permits of processors that no machine may run on: not started yet, retired, or all of
     /// them, since the pool is over.
@@ -98,29 +98,15 @@ impl Synced {
         self.refused += 1;
     }
 
-    /// The binding of the machine, if tasks are bound to it.
-    pub(crate) fn binding(&mut self, machine: usize) -> Option<&mut Binding> {
-        self.bindings
-            .iter_mut()
-            .find(|binding| binding.machine == machine)
+    /// The place in the list of the machine's binding, if tasks are bound to it.
+    pub(crate) fn binding(&self, machine: usize) -> Option<usize> {
+        let of_machine = |binding: &Binding| binding.machine == machine;
+        self.bindings.iter().position(of_machine)
     }
 
     /// Takes a binding off the list: no tasks are bound to that machine any more.
     pub(crate) fn take_binding(&mut self, at: usize) -> Binding {
         self.bound -= 1;
         self.bindings.swap_remove(at)
-    }
-
-    /// Whether the machine that has waited longest for a processor is bound.
-    pub(crate) fn is_next_waiter_bound(&self) -> bool {
-        let next = self.waiters.front();
-        self.bindings
-            .iter()
-            .any(|binding| Some(&binding.machine) == next)
-    }
-
-    /// The lender of the processor that the machine has, if it was lent.
-    pub(crate) fn take_lender(&mut self, machine: usize) -> Option<usize> {
-        self.binding(machine)?.lender.take()
     }
 }

@@ -1,23 +1,23 @@
-//! Bound machines: how a processor is lent to one, and returned.
+//! Bound machines: how one gets a processor for a task that is bound to it.
 //!
-//! A bound machine runs the tasks that are bound to it, and no others. It has no processor: a
-//! machine that finds such a task lends it one, and waits to get it back. So a processor on which a
-//! bound machine runs always has two machines, and it can be returned, or left to its lender during
-//! a blocking call, without asking anybody for a thread.
+//! A bound machine runs the tasks that are bound to it, and no others. While there are none it is as
+//! one that is in a blocking call: it has given its processor away. A machine that finds such a task
+//! queues it there and calls the bound machine, which is then as one that is back from its call: it
+//! gets an idle processor, or waits for one in line. The machine that has found the task sees that
+//! between two tasks, and hands over its own.
 
 use std::io;
 
 use crate::protocol::state::binding::{Binding, BoundId, MAX_BOUND};
 use crate::protocol::state::coordinator::Coordinator;
-use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
-use crate::protocol::state::synced::Synced;
+use crate::protocol::state::work::Work;
 
 /// What a bound machine that has no task left does next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AfterBound {
-    /// It waits for its grant; the lender has the processor.
-    Returned,
+    /// It waits for its grant, and has given its processor away.
+    Waits,
     /// There is a task after all.
     Another(Permit),
     /// It is not bound any more, and keeps the processor.
@@ -46,10 +46,9 @@ impl Coordinator {
         let id = BoundId::new(number);
         open(id);
         synced.bindings.push(Binding {
-            id: Some(id),
+            id,
             machine,
             waits: true,
-            lender: None,
             released: false,
         });
         self.machine(machine).expect_thread();
@@ -66,41 +65,38 @@ impl Coordinator {
 
     /// What the machine is bound as.
     pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
-        self.synced().binding(machine)?.id
+        let synced = self.synced();
+        let at = synced.binding(machine)?;
+        Some(synced.bindings[at].id)
     }
 
-    /// `lender` has found a task for a bound machine, and has queued it there: if that machine
-    /// waits for one, it gets the processor, and `lender` must wait for its grant.
-    ///
-    /// # Errors
-    /// The permit, if it does not wait: then it is awake, or in a blocking call, and looks into its
-    /// queue before it waits again.
-    pub fn lend(&self, permit: Permit, lender: usize, to: BoundId) -> Result<(), Permit> {
+    /// A machine has found a task for a bound machine, and has queued it there: if that machine
+    /// waits for one, it gets an idle processor, or waits for one. Returns whether it has waited: if
+    /// not, it is awake, or in a blocking call, and looks into its queue before it waits again.
+    pub fn call_bound(&self, id: BoundId) -> bool {
         let mut synced = self.synced();
-        let waiting = |binding: &&mut Binding| binding.id == Some(to) && binding.waits;
+        let waiting = |binding: &&mut Binding| binding.id == id && binding.waits;
         let Some(binding) = synced.bindings.iter_mut().find(waiting) else {
-            return Err(permit);
+            return false;
         };
         binding.waits = false;
-        binding.lender = Some(lender);
         let machine = binding.machine;
-        drop(synced);
-        self.grant(machine, Grant::Run(permit));
-        Ok(())
+        self.queue(machine, &mut synced);
+        true
     }
 
-    /// A bound machine has found its queue empty: returns the processor to the lender, and waits
-    /// for its next task. `is_done` looks once more, and, if it is told to, closes the queue when
-    /// nothing is there.
-    pub fn return_to_lender(
+    /// A bound machine has found its queue empty: gives the processor away, and waits for its next
+    /// task. `is_done` looks once more, and, if it is told to, closes the queue when nothing is
+    /// there.
+    pub fn wait_for_bound(
         &self,
         permit: Permit,
         machine: usize,
         is_done: impl FnOnce(bool) -> bool,
+        work: &impl Work,
     ) -> AfterBound {
         let mut synced = self.synced();
-        let of_machine = |binding: &Binding| binding.machine == machine;
-        let Some(at) = synced.bindings.iter().position(of_machine) else {
+        let Some(at) = synced.binding(machine) else {
             return AfterBound::Unbound(permit);
         };
         let binding = &mut synced.bindings[at];
@@ -110,19 +106,23 @@ impl Coordinator {
             return AfterBound::Another(permit);
         }
         if binding.released {
-            let binding = synced.take_binding(at);
-            if let Some(lender) = binding.lender {
-                self.become_spare(lender, &mut synced);
-            }
+            synced.take_binding(at);
             return AfterBound::Unbound(permit);
         }
-        let Some(lender) = binding.lender.take() else {
-            unreachable!("a processor on which a bound machine runs has a lender");
-        };
         binding.waits = true;
+        if let Some(waiter) = self.next_waiter(&mut synced) {
+            drop(synced);
+            self.grant_return(waiter, permit);
+            return AfterBound::Waits;
+        }
+        // Beyond the limit, if need be: bound machines do not count for that.
+        let spare = synced.spares.pop();
+        let Some(substitute) = spare.or_else(|| self.place(&mut synced)) else {
+            unreachable!("there is a place for each bound machine, and for each other one");
+        };
         drop(synced);
-        self.grant(lender, Grant::Run(permit));
-        AfterBound::Returned
+        self.go_idle(permit, substitute, false, work);
+        AfterBound::Waits
     }
 
     /// No more tasks will be bound to the machine: it is an ordinary one, now or when it has run
@@ -130,30 +130,17 @@ impl Coordinator {
     /// did.
     pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
         let mut synced = self.synced();
-        let Some(at) = synced
-            .bindings
-            .iter()
-            .position(|binding| binding.id == Some(id))
-        else {
-            // The pool is over.
+        let of_id = |binding: &Binding| binding.id == id;
+        let Some(at) = synced.bindings.iter().position(of_id) else {
+            // The pool is over, or its thread could not begin.
             return;
         };
-        // If it waits and something is queued, the thread that has queued it is about to lend it a
-        // processor.
+        // If it waits and something is queued, the thread that has queued it is about to call it.
         if synced.bindings[at].waits && close() {
             let binding = synced.take_binding(at);
             self.become_spare(binding.machine, &mut synced);
         } else {
             synced.bindings[at].released = true;
-        }
-    }
-
-    /// `machine` has lost its processor to `winner`, which has been away: it becomes a spare, or
-    /// the winner's lender.
-    pub(crate) fn displace(&self, machine: usize, winner: usize, synced: &mut Synced) {
-        match synced.binding(winner) {
-            Some(binding) => binding.lender = Some(machine),
-            None => self.become_spare(machine, synced),
         }
     }
 }
@@ -208,7 +195,7 @@ mod tests {
         let work = Global(Cell::new(false));
         let (coordinator, permit) = one_processor(2, 8, &work);
         let (first, second, bound) = (0, 1, 2);
-        assert!(coordinator.hand_off(permit, first, &work).is_ok());
+        assert!(coordinator.hand_off(permit, first, None, &work).is_ok());
         let id = bind(&coordinator).unwrap();
         work.0.set(true);
         assert!(coordinator.wake_one());
@@ -229,7 +216,7 @@ mod tests {
         );
         let permit = run(&coordinator, first);
         coordinator
-            .hand_off(permit, first, &work)
+            .hand_off(permit, first, None, &work)
             .expect("there is a spare");
     }
 
@@ -243,7 +230,7 @@ mod tests {
         displaces(&coordinator, permit, &work, 1);
         let (permit, _) = coordinator.take_idle().unwrap();
         coordinator
-            .hand_off(permit, 0, &work)
+            .hand_off(permit, 0, None, &work)
             .expect("a thread that exits is not one too many");
         let (_, place) = coordinator.take_idle().unwrap();
         assert_eq!(place, 2, "its place is not free yet");
@@ -252,7 +239,7 @@ mod tests {
     /// Machine 0 makes a call, in which the machine of that place is told to run, and is displaced;
     /// then the processor goes idle with machine 0.
     fn displaces(coordinator: &Coordinator, permit: Permit, work: &Global, place: usize) {
-        coordinator.hand_off(permit, 0, work).unwrap();
+        coordinator.hand_off(permit, 0, None, work).unwrap();
         work.0.set(true);
         assert!(coordinator.wake_one());
         work.0.set(false);
@@ -281,7 +268,7 @@ mod tests {
         }
         for _ in 0..2 * MAX_BOUND {
             permit = coordinator
-                .hand_off(permit, 0, &work)
+                .hand_off(permit, 0, None, &work)
                 .expect_err("it is kept");
         }
         assert_eq!(coordinator.thread_stats().threads, limit + 1);
