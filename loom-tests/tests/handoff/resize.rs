@@ -282,7 +282,8 @@ fn no_waiter_gets_one_too_many() {
                 move || {
                     pool.pass();
                     pool.uses(&second);
-                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator
+                        .retire_for_call(second, 1, None, &pool.queues)
                 }
             });
             pool.go_idle(first, substitute);
@@ -311,7 +312,8 @@ fn not_while_one_whose_processor_was_given_up_is_away() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator
+                        .retire_for_call(second, 1, None, &pool.queues)
                 }
             });
             assert!(!pool.is_quiescent(), "a call is under way");
