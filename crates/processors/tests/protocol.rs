@@ -68,7 +68,7 @@ fn told_to_search(coordinator: &Coordinator, machine: usize, work: &Queue) -> Pe
 /// Machine 0 makes that many calls, and is back from each before anything else happens.
 fn calls(coordinator: &Coordinator, mut permit: Permit, work: &Queue, count: usize) -> Permit {
     for _ in 0..count {
-        coordinator.hand_off(permit, 0, None, work).unwrap();
+        coordinator.hand_off(permit, 0, work).unwrap();
         permit = coordinator.try_regain(0).expect("no other machine came");
     }
     permit
@@ -81,7 +81,7 @@ fn the_sixteenth_return_makes_a_queued_task_due() {
         let (coordinator, permit) = one_processor();
         let permit = calls(&coordinator, permit, &work, returns);
         work.has_task.set(true);
-        coordinator.hand_off(permit, 0, None, &work).unwrap();
+        coordinator.hand_off(permit, 0, &work).unwrap();
         if is_due {
             let _ = told_to_run(&coordinator, 1);
         } else {
@@ -95,13 +95,13 @@ fn no_task_is_due_if_none_is_queued() {
     let work = Queue::empty();
     let (coordinator, permit) = one_processor();
     let permit = calls(&coordinator, permit, &work, 16);
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     assert_eq!(coordinator.take_grant(1), None, "there is nothing to run");
     let permit = coordinator.try_regain(0).expect("it is idle");
     // They count from there: that was the first.
     let permit = calls(&coordinator, permit, &work, 14);
     work.has_task.set(true);
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     let _ = told_to_search(&coordinator, 1, &work);
 }
 
@@ -110,7 +110,7 @@ fn no_task_is_due_if_none_is_queued() {
 fn one_that_waits() -> (Coordinator, Permit, Queue) {
     let work = Queue::empty();
     let (coordinator, permit) = one_processor();
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
@@ -121,7 +121,7 @@ fn one_that_waits() -> (Coordinator, Permit, Queue) {
 #[test]
 fn one_that_waits_gets_the_processor_of_one_that_blocks() {
     let (coordinator, permit, work) = one_that_waits();
-    coordinator.hand_off(permit, 1, None, &work).unwrap();
+    coordinator.hand_off(permit, 1, &work).unwrap();
     let _ = told_to_run(&coordinator, 0);
 }
 
@@ -130,7 +130,7 @@ fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
     let (coordinator, permit, work) = one_that_waits();
     work.has_task.set(true);
     coordinator.demand_queued_task(&permit);
-    coordinator.hand_off(permit, 1, None, &work).unwrap();
+    coordinator.hand_off(permit, 1, &work).unwrap();
     let _ = told_to_run(&coordinator, 2);
     assert_eq!(coordinator.take_grant(0), None);
 }
@@ -139,7 +139,7 @@ fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
 fn made_way(work: &Queue) -> (Coordinator, Permit) {
     let (coordinator, permit) = one_processor();
     work.has_task.set(true);
-    coordinator.hand_off(permit, 0, None, work).unwrap();
+    coordinator.hand_off(permit, 0, work).unwrap();
     let permit = told_to_search(&coordinator, 1, work);
     assert!(!coordinator.has_resting());
     (coordinator, permit)
@@ -155,7 +155,7 @@ fn one_that_rests_gets_a_processor_that_has_nothing_to_do() {
     coordinator.hand_to_resting(permit, 1).unwrap();
     assert!(!coordinator.has_resting());
     let permit = told_to_run(&coordinator, 0);
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
     let work = Queue::empty();
     let (coordinator, [first, second]) = running();
     coordinator.go_idle(second, 1, false, &work);
-    coordinator.hand_off(first, 0, None, &work).unwrap();
+    coordinator.hand_off(first, 0, &work).unwrap();
     coordinator.begin_to_rest(0);
     assert!(!coordinator.has_resting());
     let permit = told_to_run(&coordinator, 0);
@@ -171,7 +171,7 @@ fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
         coordinator.take_idle().is_some(),
         "the other one is still idle"
     );
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn one_that_has_exited_makes_no_more_room() {
     let coordinator = Coordinator::new(1, 1, limit, spares);
     assert!(coordinator.start(1, &work).unwrap());
     let (permit, _) = coordinator.take_idle().unwrap();
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
@@ -315,11 +315,11 @@ fn one_that_has_exited_makes_no_more_room() {
     );
     coordinator.exit(1, parker);
     let permit = told_to_run(&coordinator, 0);
-    coordinator.hand_off(permit, 0, None, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
-    let kept = coordinator.hand_off(permit, 1, None, &work);
+    let kept = coordinator.hand_off(permit, 1, &work);
     assert_eq!(kept.unwrap_err().processor(), 0);
 }
 

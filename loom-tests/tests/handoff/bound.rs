@@ -286,7 +286,7 @@ fn fewer_as_one_is_handed_over() {
             }) {
                 permit = permit.and_then(|permit| {
                     pool.coordinator
-                        .retire_for_call(permit, bound, None, &pool.queues)
+                        .retire_for_call(permit, bound, &pool.queues)
                         .err()
                 });
             }

@@ -210,7 +210,7 @@ fn a_reservation_that_fails_makes_no_room() {
                 }
             });
             let second = permits.remove(0);
-            let kept = pool.coordinator.hand_off(second, 1, None, &pool.queues);
+            let kept = pool.coordinator.hand_off(second, 1, &pool.queues);
             assert!(kept.is_err(), "there are four already");
             reserver.join().unwrap();
         },

@@ -30,8 +30,8 @@ fn ends(pool: &Pool, (permit, lender): Visit) {
 
 /// The guest goes into a blocking call. Its place, until it is unregistered.
 fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
-    let place = pool.coordinator.register().expect("there is room");
-    pool.hand_off_from(permit, place.0, Some(lender));
+    let place = pool.coordinator.register(lender).expect("there is room");
+    pool.hand_off(permit, place.0);
     place
 }
 
@@ -39,7 +39,7 @@ fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
 fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     let permit = pool.coordinator.regain(machine, &parker);
     pool.uses(&permit);
-    let lender = pool.coordinator.unregister(machine, parker, None);
+    let lender = pool.coordinator.unregister(machine, parker);
     ends(pool, (permit, lender));
 }
 

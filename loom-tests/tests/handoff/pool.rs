@@ -168,16 +168,11 @@ impl Pool {
     /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there
     /// is no spare.
     pub(crate) fn hand_off(&self, permit: Permit, machine: usize) {
-        self.hand_off_from(permit, machine, None);
-    }
-
-    /// The same of a guest, whose processor goes back to its lender.
-    pub(crate) fn hand_off_from(&self, permit: Permit, machine: usize, lender: Option<usize>) {
         self.crossing.pass();
         self.uses(&permit);
         if self
             .coordinator
-            .hand_off(permit, machine, lender, &self.queues)
+            .hand_off(permit, machine, &self.queues)
             .is_err()
         {
             panic!("a thread could be had");

@@ -283,7 +283,7 @@ fn no_waiter_gets_one_too_many() {
                     pool.pass();
                     pool.uses(&second);
                     pool.coordinator
-                        .retire_for_call(second, 1, None, &pool.queues)
+                        .retire_for_call(second, 1, &pool.queues)
                 }
             });
             pool.go_idle(first, substitute);
@@ -313,7 +313,7 @@ fn not_while_one_whose_processor_was_given_up_is_away() {
                 move || {
                     pool.pass();
                     pool.coordinator
-                        .retire_for_call(second, 1, None, &pool.queues)
+                        .retire_for_call(second, 1, &pool.queues)
                 }
             });
             assert!(!pool.is_quiescent(), "a call is under way");

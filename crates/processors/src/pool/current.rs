@@ -28,7 +28,7 @@ pub(crate) enum Place<'thread> {
     Machine(usize, &'thread Parker),
     Guest {
         /// The machine that waits to get the processor back, until the guest blocks.
-        lender: &'thread Cell<Option<usize>>,
+        lender: usize,
         /// Its own place, once it has blocked.
         place: &'thread OnceCell<(usize, Parker)>,
         /// Where its task is shown until then.
@@ -54,22 +54,18 @@ impl Current<'_> {
     pub(crate) fn machine(&self, coordinator: &Coordinator) -> Option<(usize, &Parker)> {
         match &self.place {
             Place::Machine(machine, parker) => Some((*machine, parker)),
-            Place::Guest { place, task, .. } => {
+            Place::Guest {
+                lender,
+                place,
+                task,
+            } => {
                 if place.get().is_none() {
-                    let registered = coordinator.register()?;
+                    let registered = coordinator.register(*lender)?;
                     coordinator.machine(registered.0).task.show(task.get());
                     let _ = place.set(registered);
                 }
                 place.get().map(|(machine, parker)| (*machine, parker))
             }
-        }
-    }
-
-    /// Of a guest: the machine that waits to get its processor back, while there is one.
-    pub(crate) fn lender(&self) -> Option<&Cell<Option<usize>>> {
-        match &self.place {
-            Place::Machine(..) => None,
-            Place::Guest { lender, .. } => Some(lender),
         }
     }
 }

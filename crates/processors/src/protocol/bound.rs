@@ -195,7 +195,7 @@ mod tests {
         let work = Global(Cell::new(false));
         let (coordinator, permit) = one_processor(2, 8, &work);
         let (first, second, bound) = (0, 1, 2);
-        assert!(coordinator.hand_off(permit, first, None, &work).is_ok());
+        assert!(coordinator.hand_off(permit, first, &work).is_ok());
         let id = bind(&coordinator).unwrap();
         work.0.set(true);
         assert!(coordinator.wake_one());
@@ -216,7 +216,7 @@ mod tests {
         );
         let permit = run(&coordinator, first);
         coordinator
-            .hand_off(permit, first, None, &work)
+            .hand_off(permit, first, &work)
             .expect("there is a spare");
     }
 
@@ -230,7 +230,7 @@ mod tests {
         displaces(&coordinator, permit, &work, 1);
         let (permit, _) = coordinator.take_idle().unwrap();
         coordinator
-            .hand_off(permit, 0, None, &work)
+            .hand_off(permit, 0, &work)
             .expect("a thread that exits is not one too many");
         let (_, place) = coordinator.take_idle().unwrap();
         assert_eq!(place, 2, "its place is not free yet");
@@ -239,7 +239,7 @@ mod tests {
     /// Machine 0 makes a call, in which the machine of that place is told to run, and is displaced;
     /// then the processor goes idle with machine 0.
     fn displaces(coordinator: &Coordinator, permit: Permit, work: &Global, place: usize) {
-        coordinator.hand_off(permit, 0, None, work).unwrap();
+        coordinator.hand_off(permit, 0, work).unwrap();
         work.0.set(true);
         assert!(coordinator.wake_one());
         work.0.set(false);
@@ -268,7 +268,7 @@ mod tests {
         }
         for _ in 0..2 * MAX_BOUND {
             permit = coordinator
-                .hand_off(permit, 0, None, &work)
+                .hand_off(permit, 0, &work)
                 .expect_err("it is kept");
         }
         assert_eq!(coordinator.thread_stats().threads, limit + 1);

@@ -20,8 +20,9 @@ impl Coordinator {
     }
 
     /// A guest is about to block: it gets a place of its own, and the parker of that, and is a
-    /// machine from now on. None if there are as many guests and bound machines as there may be.
-    pub fn register(&self) -> Option<(usize, Parker)> {
+    /// machine from now on, which has taken the processor from its lender: that is a spare now. None
+    /// if there are as many guests and bound machines as there may be.
+    pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
         let mut synced = self.synced();
         if synced.bound == MAX_BOUND {
             return None;
@@ -31,15 +32,19 @@ impl Coordinator {
         synced.threads += 1;
         synced.bound += 1;
         let parker = synced.parkers[place].take();
+        // However many there are: the guest is about to need one.
+        match self.machine(lender).has_thread() {
+            true => synced.spares.push(lender),
+            false => synced.vacant.push(lender),
+        }
         drop(synced);
         self.machine(place).set_activity(Activity::Runs);
         Some((place, parker?))
     }
 
     /// The guest, which has a processor, is no machine any more. Returns one that waits to get the
-    /// processor back: the lender, if that still does, or a spare, or the guest's own place, without
-    /// a thread.
-    pub fn unregister(&self, machine: usize, parker: Parker, lender: Option<usize>) -> usize {
+    /// processor back: a spare, or the guest's own place, without a thread.
+    pub fn unregister(&self, machine: usize, parker: Parker) -> usize {
         self.machine(machine).task.show(0);
         self.machine(machine).set_activity(Activity::Gone);
         self.machine(machine).lose_thread();
@@ -47,7 +52,7 @@ impl Coordinator {
         synced.parkers[machine] = Some(parker);
         synced.threads -= 1;
         synced.bound -= 1;
-        let heir = lender.or_else(|| synced.spares.pop());
+        let heir = synced.spares.pop();
         if heir.is_some() {
             synced.vacant.push(machine);
         }

@@ -13,8 +13,7 @@ use crate::protocol::state::work::Work;
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
     /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
-    /// task is due, that machine gets the processor at once, waiters or not. A guest's processor
-    /// goes idle with its `lender`.
+    /// task is due, that machine gets the processor at once, waiters or not.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.
@@ -22,7 +21,6 @@ impl Coordinator {
         &self,
         permit: Permit,
         machine: usize,
-        lender: Option<usize>,
         work: &impl Work,
     ) -> Result<(), Permit> {
         let mut queued_task_is_due = self.is_queued_task_due(&permit);
@@ -31,14 +29,13 @@ impl Coordinator {
             queued_task_is_due = false;
         }
         let mut synced = self.synced();
-        let passes_on = !queued_task_is_due && lender.is_none();
-        if passes_on && let Some(waiter) = self.next_waiter(&mut synced) {
+        if !queued_task_is_due && let Some(waiter) = self.next_waiter(&mut synced) {
             drop(synced);
             self.begin_call(machine);
             self.grant_return(waiter, permit);
             return Ok(());
         }
-        let spare = lender.or_else(|| synced.spares.pop());
+        let spare = synced.spares.pop();
         let Some(substitute) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
             return Err(permit);
         };
@@ -62,15 +59,9 @@ impl Coordinator {
         &self,
         permit: Permit,
         machine: usize,
-        lender: Option<usize>,
         work: &impl Work,
     ) -> Result<(), Permit> {
-        self.retire_and(permit, work, |synced| {
-            self.begin_call(machine);
-            if let Some(lender) = lender {
-                self.become_spare(lender, synced);
-            }
-        })
+        self.retire_and(permit, work, |_| self.begin_call(machine))
     }
 
     fn begin_call(&self, machine: usize) {

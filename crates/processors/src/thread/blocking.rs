@@ -1,7 +1,5 @@
 //! Blocking calls.
 
-use std::cell::Cell;
-
 use filch_parker::Parker;
 
 use crate::pool::current::{self, Current};
@@ -70,14 +68,13 @@ impl<T: Send + 'static> Processors<T> {
         };
         let queues = &self.shared.queues;
         let mut permit = permit;
-        let lender = current.lender().and_then(Cell::take);
         let counters = &queues.processors[permit.processor()].counters;
         queues.processors[permit.processor()].guest.show(0);
         coordinator.machine(machine).begin_blocking();
         queues.locals.get(&permit).turns.pause_in_turn();
         if coordinator.control_word().is_surplus(permit.processor()) {
             counters.retired.add(1);
-            match coordinator.retire_for_call(permit, machine, lender, queues) {
+            match coordinator.retire_for_call(permit, machine, queues) {
                 Ok(()) => return Ok((machine, parker)),
                 Err(kept) => {
                     counters.retired.take_back(1);
@@ -85,7 +82,7 @@ impl<T: Send + 'static> Processors<T> {
                 }
             }
         }
-        coordinator.hand_off(permit, machine, lender, queues)?;
+        coordinator.hand_off(permit, machine, queues)?;
         Ok((machine, parker))
     }
 }

@@ -64,9 +64,9 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let (machine, queues) = (self.number, &self.shared.queues);
         let control = coordinator.control_word();
         let given = if control.is_surplus(permit.processor()) {
-            coordinator.retire_for_call(permit, machine, None, queues)
+            coordinator.retire_for_call(permit, machine, queues)
         } else if control.waiting() > 0 {
-            coordinator.hand_off(permit, machine, None, queues)
+            coordinator.hand_off(permit, machine, queues)
         } else {
             Err(permit)
         };

@@ -1,7 +1,7 @@
 //! A guest: a thread from outside that waits for a task, and runs it, and no other, on a processor
 //! that was idle. The argument is in [`architecture`](crate::architecture).
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -58,10 +58,9 @@ impl Visit {
         let processor = &shared.queues.processors[permit.processor()];
         let number = permit.processor();
         let place = OnceCell::new();
-        let waits_for_it = Cell::new(Some(lender));
         let current = Current {
             place: Place::Guest {
-                lender: &waits_for_it,
+                lender,
                 place: &place,
                 task: &processor.guest,
             },
@@ -113,9 +112,7 @@ impl Visit {
             discard(payload);
         }
         let lender = match place.into_inner() {
-            Some((machine, parker)) => {
-                coordinator.unregister(machine, parker, waits_for_it.get())
-            }
+            Some((machine, parker)) => coordinator.unregister(machine, parker),
             None => {
                 processor.guest.show(0);
                 lender
