@@ -279,20 +279,8 @@ fn fewer_as_one_is_handed_over() {
             {
                 pool.go_idle(kept, 1);
             }
-            let mut permit = Some(permit);
             pool.pass();
-            if permit.as_ref().is_some_and(|permit| {
-                (pool.coordinator.control_word()).is_surplus(permit.processor())
-            }) {
-                permit = permit.and_then(|permit| {
-                    pool.coordinator
-                        .retire_for_call(permit, bound, &pool.queues)
-                        .err()
-                });
-            }
-            if let Some(permit) = permit {
-                pool.hand_off(permit, bound);
-            }
+            pool.hand_off(permit, bound);
             let at_once = pool.try_regain(bound);
             resizer.join().unwrap();
             let permit = at_once.unwrap_or_else(|| pool.told_to_run(bound));

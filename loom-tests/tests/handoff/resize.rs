@@ -282,8 +282,7 @@ fn no_waiter_gets_one_too_many() {
                 move || {
                     pool.pass();
                     pool.uses(&second);
-                    pool.coordinator
-                        .retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.hand_off(second, 1, &pool.queues)
                 }
             });
             pool.go_idle(first, substitute);
@@ -312,8 +311,7 @@ fn not_while_one_whose_processor_was_given_up_is_away() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.coordinator
-                        .retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.hand_off(second, 1, &pool.queues)
                 }
             });
             assert!(!pool.is_quiescent(), "a call is under way");

@@ -43,8 +43,6 @@ struct ProcessorLine {
     /// What a guest runs on it.
     guest: Option<String>,
     tasks: usize,
-    /// Turns from one reading of the time to the next.
-    interval: u32,
     stats: ProcessorStats,
 }
 
@@ -139,7 +137,6 @@ impl<T: Send + 'static> Processors<T> {
                     .map(|machine| self.name(machine)),
                 guest: guest_of(number),
                 tasks: lengths.local.get(number).copied().unwrap_or_default(),
-                interval: queues.processors[number].interval.get(),
                 stats,
             })
             .collect();
@@ -248,14 +245,13 @@ impl ProcessorLine {
         }
         writeln!(
             f,
-            ", deque: {}; run {}, pieces {}, looks {} (the time read every {} turns), rotated {}, \
+            ", deque: {}; run {}, pieces {}, looks {}, rotated {}, \
              balanced {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
              blocking calls {}, kept in {}",
             self.tasks,
             stats.run,
             stats.pieces,
             stats.looks,
-            self.interval,
             stats.rotated,
             stats.balanced,
             stats.panicked,

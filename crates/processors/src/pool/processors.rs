@@ -146,7 +146,7 @@ impl<T: Send + 'static> Processors<T> {
                 let local = queues.locals.get(permit);
                 // Without memory for a larger deque it goes where all tasks go from outside, block
                 // by block.
-                if let Err(task) = local.push(task) {
+                if let Err(task) = local.deque.try_push(task) {
                     queues.global.push(task);
                 }
                 let counters = &queues.processors[permit.processor()].counters;
@@ -225,7 +225,7 @@ impl<T: Send + 'static> Processors<T> {
                 && queues.yielded.is_empty()
                 && let Some(lone) = task.take()
             {
-                task = local.push(lone).err();
+                task = local.deque.try_push(lone).err();
             }
         };
         // SAFETY: none of these knows of the cell, and none runs a task.

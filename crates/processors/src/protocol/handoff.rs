@@ -13,16 +13,19 @@ use crate::protocol::state::work::Work;
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
     /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
-    /// task is due, that machine gets the processor at once, waiters or not.
+    /// task is due, that machine gets the processor at once, waiters or not. A processor too many is
+    /// given up, and not passed on to a waiter, which would pass it on in the same way.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.
-    pub fn hand_off(
-        &self,
-        permit: Permit,
-        machine: usize,
-        work: &impl Work,
-    ) -> Result<(), Permit> {
+    pub fn hand_off(&self, permit: Permit, machine: usize, work: &impl Work) -> Result<(), Permit> {
+        let mut permit = permit;
+        if self.control_word().is_surplus(permit.processor()) {
+            match self.retire_and(permit, work, |_| self.begin_call(machine)) {
+                Ok(()) => return Ok(()),
+                Err(kept) => permit = kept,
+            }
+        }
         let mut queued_task_is_due = self.is_queued_task_due(&permit);
         if queued_task_is_due && !work.exists() {
             self.forget_returns(&permit);
@@ -48,20 +51,6 @@ impl Coordinator {
             self.go_idle(permit, substitute, false, work);
         }
         Ok(())
-    }
-
-    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a
-    /// waiter, which would pass it on in the same way.
-    ///
-    /// # Errors
-    /// The permit, if the number of processors has been raised again.
-    pub fn retire_for_call(
-        &self,
-        permit: Permit,
-        machine: usize,
-        work: &impl Work,
-    ) -> Result<(), Permit> {
-        self.retire_and(permit, work, |_| self.begin_call(machine))
     }
 
     fn begin_call(&self, machine: usize) {

@@ -34,7 +34,8 @@ pub(crate) struct Local<T> {
     /// Picks the first victim of a round, and the one to relieve.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
-    /// Whether the last task from elsewhere came from the global queue and brought others along.
+    /// Whether the last task from elsewhere came from the global queue and brought others along: a
+    /// stream comes from outside, and each look takes a cache line from the thread that brings it.
     pub(crate) is_fed: Cell<bool>,
 }
 
@@ -56,29 +57,8 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// Makes a task runnable, on this processor unless it is stolen.
-    ///
-    /// # Errors
-    /// The task, if there is no memory for a larger deque.
-    #[inline]
-    pub(crate) fn push(&self, task: T) -> Result<(), T> {
-        self.deque.try_push(task)
-    }
-
-    /// Gives back the memory of the deque that a burst of tasks took. There is room for 1024 tasks
-    /// afterwards, or for those that are in there.
-    pub(crate) fn shrink(&self) {
-        self.deque.shrink_to(1024);
-    }
-
     /// Whether the deque holds exactly one task.
     pub(crate) fn has_one(&self) -> bool {
         self.deque.len() == 1
-    }
-
-    /// Whether a stream of tasks comes from outside: then each look takes a cache line from the
-    /// thread that brings them.
-    pub(crate) fn is_fed(&self) -> bool {
-        self.is_fed.get()
     }
 }

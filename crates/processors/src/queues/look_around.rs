@@ -46,7 +46,6 @@ impl<T: Send + 'static> Local<T> {
             }
             Due::Nothing | Due::Look => None,
         };
-        processor.interval.set(self.turns.interval());
         let comes_first = !matches!(outside, Turn::Any) || waited.is_some();
         if comes_first && !self.deque.is_empty() {
             // One that gave way, and was kept as the next to run, has woken nobody.
@@ -58,7 +57,7 @@ impl<T: Send + 'static> Local<T> {
             (outside, None) => outside,
             // A processor that finds one outside each time would else never relieve another one.
             (outside, Some(next)) => {
-                if let Err(next) = self.push(next) {
+                if let Err(next) = self.deque.try_push(next) {
                     shared.queues.global.push(next);
                 }
                 outside

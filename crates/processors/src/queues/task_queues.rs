@@ -15,7 +15,7 @@ use crate::queues::global_queue::GlobalQueue;
 use crate::queues::local::Local;
 use crate::queues::seniority::Seniority;
 use crate::queues::source::AttachedSource;
-use crate::stats::{Counters, Gauge};
+use crate::stats::Counters;
 
 /// What other threads see of a processor: where to steal from it, and what it has done.
 ///
@@ -23,8 +23,6 @@ use crate::stats::{Counters, Gauge};
 pub(crate) struct Processor<T> {
     pub(crate) stealer: Stealer<T>,
     pub(crate) counters: CachePadded<Counters>,
-    /// Turns from one reading of the time to the next.
-    pub(crate) interval: Gauge,
     /// The task that a guest runs on it.
     pub(crate) guest: ShownTask,
 }
@@ -59,7 +57,6 @@ impl<T: Send + 'static> TaskQueues<T> {
                 .map(|worker| Processor {
                     stealer: worker.stealer(),
                     counters: CachePadded::new(Counters::default()),
-                    interval: Gauge::default(),
                     guest: ShownTask::default(),
                 })
                 .collect(),

@@ -67,20 +67,13 @@ impl<T: Send + 'static> Processors<T> {
             return Err(permit);
         };
         let queues = &self.shared.queues;
-        let mut permit = permit;
-        let counters = &queues.processors[permit.processor()].counters;
-        queues.processors[permit.processor()].guest.show(0);
+        let processor = &queues.processors[permit.processor()];
+        processor.guest.show(0);
         coordinator.machine(machine).begin_blocking();
         queues.locals.get(&permit).turns.pause_in_turn();
         if coordinator.control_word().is_surplus(permit.processor()) {
-            counters.retired.add(1);
-            match coordinator.retire_for_call(permit, machine, queues) {
-                Ok(()) => return Ok((machine, parker)),
-                Err(kept) => {
-                    counters.retired.take_back(1);
-                    permit = kept;
-                }
-            }
+            // Before it is given up: afterwards the counters may be another thread's.
+            processor.counters.retired.add(1);
         }
         coordinator.hand_off(permit, machine, queues)?;
         Ok((machine, parker))

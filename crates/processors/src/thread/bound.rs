@@ -61,14 +61,11 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let Some(permit) = self.current.permit.take() else {
             return;
         };
-        let (machine, queues) = (self.number, &self.shared.queues);
+        let machine = self.number;
         let control = coordinator.control_word();
-        let given = if control.is_surplus(permit.processor()) {
-            coordinator.retire_for_call(permit, machine, queues)
-        } else if control.waiting() > 0 {
-            coordinator.hand_off(permit, machine, queues)
-        } else {
-            Err(permit)
+        let given = match control.waiting() > 0 || control.is_surplus(permit.processor()) {
+            true => coordinator.hand_off(permit, machine, &self.shared.queues),
+            false => Err(permit),
         };
         let permit = match given {
             Ok(()) => coordinator.regain(machine, self.parker),

@@ -81,9 +81,7 @@ impl Visit {
                 processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
                 runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
-                if place.get().is_some()
-                    || awaited.is_over()
-                    || coordinator.control_word() != seen
+                if place.get().is_some() || awaited.is_over() || coordinator.control_word() != seen
                 {
                     return;
                 }
@@ -126,7 +124,7 @@ impl Visit {
         let Self { permit, lender } = self;
         let queues = &shared.queues;
         if let Some(task) = left
-            && let Err(task) = queues.locals.get(&permit).push(task)
+            && let Err(task) = queues.locals.get(&permit).deque.try_push(task)
         {
             queues.global.push(task);
         }

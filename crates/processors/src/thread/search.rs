@@ -103,7 +103,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             // and wake another searcher for it, endlessly.
             let is_last = coordinator.control_word().waiting() > 0 || spinner.spin() == Spin::Block;
             has_spared |= local.policy.has_spared();
-            let pauses = match local.is_fed() {
+            let pauses = match local.is_fed.get() {
                 true => PAUSES_BESIDE_PRODUCERS,
                 false if has_spared => PAUSES_AFTER_SPARING,
                 false => 0,
@@ -129,7 +129,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
-        shared.queues.locals.get(&permit).shrink();
+        // What a burst of tasks took.
+        shared.queues.locals.get(&permit).deque.shrink_to(1024);
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
