@@ -96,9 +96,9 @@ pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: us
 }
 
 /// Two processors, one of them the bound machine's, which has done what it was called for. As it
-/// gives the processor away, the other one's machine finds a second task for it: either it sees that
-/// task and stays, or it waits, and is called. A failure would be a task that waits for a machine
-/// that waits for a task.
+/// gives the processor away, the other one's machine finds a second task for it: either it sees
+/// that task and stays, or it waits, and is called. A failure would be a task that waits for a
+/// machine that waits for a task.
 #[test]
 fn a_task_is_found_as_its_machine_is_about_to_wait() {
     let outcomes = Outcomes::new();
@@ -133,8 +133,8 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two machines find a task each for the same bound machine, which waits: one calls it, and hands it
-/// its processor over; the other one goes on; and both tasks are run.
+/// Two machines find a task each for the same bound machine, which waits: one calls it, and hands
+/// it its processor over; the other one goes on; and both tasks are run.
 #[test]
 fn two_find_tasks_for_one_machine() {
     let outcomes = Outcomes::new();
@@ -342,8 +342,8 @@ fn not_quiescent_before_a_bound_task_has_run() {
 }
 
 /// The same, and the machine that has found the task goes idle instead of handing its processor
-/// over: the bound machine gets it from the stack. A failure: it is idle for a moment, no queue that
-/// others see has anything, and the bound machine, which is in line, is forgotten.
+/// over: the bound machine gets it from the stack. A failure: it is idle for a moment, no queue
+/// that others see has anything, and the bound machine, which is in line, is forgotten.
 #[test]
 fn not_quiescent_while_a_bound_machine_is_in_line() {
     let outcomes = Outcomes::new();

@@ -116,7 +116,8 @@ fn a_thread_is_reserved_at_the_end() {
 }
 
 /// The bound machine is released as a task is found for it. Either the task is queued first: then
-/// the machine runs it, and keeps the processor as an ordinary machine, while the finder is a spare. Or the queue is closed first: then the finder runs it.
+/// the machine runs it, and keeps the processor as an ordinary machine, while the finder is a
+/// spare. Or the queue is closed first: then the finder runs it.
 #[test]
 fn a_release_against_a_bound_task() {
     let outcomes = Outcomes::new();

@@ -87,8 +87,8 @@ impl<T: Send + 'static> Processors<T> {
     /// lasted longer than `limit`, while it still does. A task costs nothing for it: the thread
     /// looks at [what is running](Self::running), four times in each limit, and so comes up to half
     /// a limit late. A task that [blocks](Self::blocking) has given its processor away, and begins
-    /// anew when it is back; one that forks begins anew with each piece that its thread runs. Pieces
-    /// are not told of, nor are tasks without a label. A panic in `call` is contained.
+    /// anew when it is back; one that forks begins anew with each piece that its thread runs.
+    /// Pieces are not told of, nor are tasks without a label. A panic in `call` is contained.
     ///
     /// The thread ends with the pool. Blocking, while it is started; does nothing if there is one.
     ///
@@ -118,7 +118,8 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     /// Starts a thread of the pool that runs no tasks, but calls `look` again and again, until the
-    /// pool is over, when its `unparker` is used. Does nothing if there is one, or the pool is over.
+    /// pool is over, when its `unparker` is used. Does nothing if there is one, or the pool is
+    /// over.
     ///
     /// # Errors
     /// The system refuses the thread.

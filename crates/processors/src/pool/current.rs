@@ -12,7 +12,7 @@ use crate::protocol::Coordinator;
 use crate::protocol::state::grant::{ShownTask, task_label};
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
-use crate::queues::source::{AttachedSource, Source};
+use crate::queues::source::{Source, SourceSlot};
 
 /// What a machine, or a guest, shows of itself to the code that it runs.
 pub(crate) struct Current<'thread> {
@@ -20,7 +20,7 @@ pub(crate) struct Current<'thread> {
     /// The permit of its processor; none while it is in a blocking call.
     pub(crate) permit: PermitCell,
     /// None for a guest: it is soon gone, and the source's threads stay.
-    pub(crate) source: Option<&'thread AttachedSource>,
+    pub(crate) source: Option<&'thread SourceSlot>,
 }
 
 /// As what the protocol knows the thread.

@@ -1,10 +1,10 @@
 //! Bound machines: how one gets a processor for a task that is bound to it.
 //!
-//! A bound machine runs the tasks that are bound to it, and no others. While there are none it is as
-//! one that is in a blocking call: it has given its processor away. A machine that finds such a task
-//! queues it there and calls the bound machine, which is then as one that is back from its call: it
-//! gets an idle processor, or waits for one in line. The machine that has found the task sees that
-//! between two tasks, and hands over its own.
+//! A bound machine runs the tasks that are bound to it, and no others. While there are none it is
+//! as one that is in a blocking call: it has given its processor away. A machine that finds such a
+//! task queues it there and calls the bound machine, which is then as one that is back from its
+//! call: it gets an idle processor, or waits for one in line. The machine that has found the task
+//! sees that between two tasks, and hands over its own.
 
 use std::io;
 
@@ -71,8 +71,8 @@ impl Coordinator {
     }
 
     /// A machine has found a task for a bound machine, and has queued it there: if that machine
-    /// waits for one, it gets an idle processor, or waits for one. Returns whether it has waited: if
-    /// not, it is awake, or in a blocking call, and looks into its queue before it waits again.
+    /// waits for one, it gets an idle processor, or waits for one. Returns whether it has waited:
+    /// if not, it is awake, or in a blocking call, and looks into its queue before it waits again.
     pub fn call_bound(&self, id: BoundId) -> bool {
         let mut synced = self.synced();
         let waiting = |binding: &&mut Binding| binding.id == id && binding.waits;

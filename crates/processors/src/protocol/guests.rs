@@ -20,8 +20,8 @@ impl Coordinator {
     }
 
     /// A guest is about to block: it gets a place of its own, and the parker of that, and is a
-    /// machine from now on, which has taken the processor from its lender: that is a spare now. None
-    /// if there are as many guests and bound machines as there may be.
+    /// machine from now on, which has taken the processor from its lender: that is a spare now.
+    /// None if there are as many guests and bound machines as there may be.
     pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
         let mut synced = self.synced();
         if synced.bound == MAX_BOUND {

@@ -13,8 +13,8 @@ use crate::protocol::state::work::Work;
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
     /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
-    /// task is due, that machine gets the processor at once, waiters or not. A processor too many is
-    /// given up, and not passed on to a waiter, which would pass it on in the same way.
+    /// task is due, that machine gets the processor at once, waiters or not. A processor too many
+    /// is given up, and not passed on to a waiter, which would pass it on in the same way.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.

@@ -3,8 +3,8 @@
 //! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
 //! has a processor and is about to block while there is no spare; its thread comes with its first
 //! grant. At most one per processor is wanted at a time, however many calls block: so no timer is
-//! needed to prevent a storm. At the limit a blocking call keeps its processor. Bound threads have a
-//! limit of their own, and one thread per processor that has been told to exit may come on top of
+//! needed to prevent a storm. At the limit a blocking call keeps its processor. Bound threads have
+//! a limit of their own, and one thread per processor that has been told to exit may come on top of
 //! it.
 
 use filch_parker::Parker;
@@ -103,5 +103,27 @@ impl Coordinator {
             started: synced.started,
             refused: synced.refused,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Activity, Coordinator};
+
+    #[test]
+    fn a_place_tells_whether_its_thread_is_there() {
+        let coordinator = Coordinator::new(1, 1, 1, 0);
+        let place = coordinator.place(&mut coordinator.synced()).unwrap();
+        let machine = coordinator.machine(place);
+        assert!(!machine.has_thread() && machine.activity().0 == Activity::Gone);
+        coordinator.start_thread(place).unwrap();
+        assert!(machine.has_thread() && machine.activity().0 == Activity::Gone);
+        let parker = coordinator.enter(place);
+        assert_eq!(machine.activity().0, Activity::Parked);
+        coordinator.tell_to_exit(place, &mut coordinator.synced());
+        coordinator.exit(place, parker);
+        assert_eq!(machine.activity().0, Activity::Gone);
+        assert_eq!(coordinator.place(&mut coordinator.synced()), Some(place));
+        assert!(!machine.has_thread(), "another one's is to come");
     }
 }

@@ -14,7 +14,7 @@ use crate::protocol::state::work::Work;
 use crate::queues::global_queue::GlobalQueue;
 use crate::queues::local::Local;
 use crate::queues::seniority::Seniority;
-use crate::queues::source::AttachedSource;
+use crate::queues::source::SourceSlot;
 use crate::stats::Counters;
 
 /// What other threads see of a processor: where to steal from it, and what it has done.
@@ -38,7 +38,7 @@ pub(crate) struct TaskQueues<T> {
     /// For tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
     /// Of what is no task.
-    pub(crate) source: AttachedSource,
+    pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,
 }
@@ -64,7 +64,7 @@ impl<T: Send + 'static> TaskQueues<T> {
             global,
             yielded,
             idle_priority: Injector::new(),
-            source: AttachedSource::default(),
+            source: SourceSlot::default(),
             reach: CachePadded::new(AtomicUsize::new(0)),
         }
     }

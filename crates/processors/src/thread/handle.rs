@@ -9,7 +9,7 @@ use filch_sync::Arc;
 
 use crate::pool::attach::AttachError;
 use crate::pool::processors::Processors;
-use crate::queues::source::{AttachedSource, Source};
+use crate::queues::source::{Source, SourceSlot};
 use crate::thread::resize::ResizeError;
 
 /// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
@@ -24,7 +24,7 @@ pub struct WeakPoolHandle(Weak<dyn AnyPool>);
 /// What of a pool does not depend on its tasks: what a [`PoolHandle`] can do.
 pub trait AnyPool: Send + Sync {
     #[doc(hidden)]
-    fn attached(&self) -> &AttachedSource;
+    fn attached(&self) -> &SourceSlot;
     #[doc(hidden)]
     fn begin_to_watch_long_turns(self: Arc<Self>) -> io::Result<()>;
     #[doc(hidden)] // as there
@@ -49,7 +49,7 @@ pub trait AnyPool: Send + Sync {
 }
 
 impl<T: Send + 'static> AnyPool for Processors<T> {
-    fn attached(&self) -> &AttachedSource {
+    fn attached(&self) -> &SourceSlot {
         &self.shared.queues.source
     }
 

@@ -58,18 +58,18 @@ impl<T: Send + 'static> Processors<T> {
     /// also from a task. One resize at a time: a second one waits for the first; blocking, but not
     /// for any task.
     ///
-    /// New processors run when there is something for them to do, on spare threads or new ones. Of those that are too many, idle
-    /// ones are given up at once, and running ones when their current task ends (or its next
-    /// [`blocking`](Self::blocking) call begins): until then more tasks than `count` may run. What
-    /// was left in their deques goes to the end of the global queue. Nothing runnable is lost, and
-    /// nothing stops meanwhile.
+    /// New processors run when there is something for them to do, on spare threads or new ones. Of
+    /// those that are too many, idle ones are given up at once, and running ones when their current
+    /// task ends (or its next [`blocking`](Self::blocking) call begins): until then more tasks than
+    /// `count` may run. What was left in their deques goes to the end of the global queue. Nothing
+    /// runnable is lost, and nothing stops meanwhile.
     ///
     /// If it grows from one processor, a task that was scheduled just then by a running task may
     /// not wake a new processor before that one ends.
     ///
     /// # Errors
-    /// See [`ResizeError`]. The number is unchanged, unless the limit of threads is reached: then it
-    /// is as large as possible.
+    /// See [`ResizeError`]. The number is unchanged, unless the limit of threads is reached: then
+    /// it is as large as possible.
     pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
         let max = self.max_count();
         if count == 0 {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use filch_processors::{BoundId, Config, NeverQuiescent, Processors, Runner};
 
-use crate::pool::processors;
+use crate::pool::{processors, takes};
 
 type Pool = Processors<Task>;
 
@@ -122,7 +122,7 @@ fn the_others_do_without_a_thread_that_cannot_begin() {
         for number in 0..200 {
             let say = say.clone();
             pool.inject(task(Hook::None, move |_| {
-                std::thread::sleep(Duration::from_micros(50));
+                takes(Duration::from_micros(50));
                 say.send(number).unwrap();
             }));
         }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::pool::{finish, job, processors, started};
+use crate::pool::{finish, job, processors, started, takes};
 
 /// In a process of its own, which has memory for two stacks of this size.
 const STACK: usize = 1 << 30;
@@ -43,7 +43,7 @@ fn the_threads_that_there_are_do_all_the_work() {
             for _ in 0..8 {
                 let say = say.clone();
                 pool.inject(job(move |_| {
-                    std::thread::sleep(Duration::from_micros(50));
+                    takes(Duration::from_micros(50));
                     say.send(round).unwrap();
                 }));
             }
@@ -64,7 +64,7 @@ fn calls_come_back_without_a_substitute() {
         for _ in 0..8 {
             let say = say.clone();
             pool.inject(job(move |pool| {
-                pool.blocking(|| std::thread::sleep(Duration::from_millis(2)));
+                pool.blocking(|| takes(Duration::from_millis(2)));
                 say.send(()).unwrap();
             }));
         }

@@ -12,8 +12,8 @@
 //! | inactive (not started, retired, or the pool is over) | under the lock |
 //!
 //! A machine without a processor is attached to one on the stack, or is a spare or a waiter, or is
-//! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken it from there may
-//! grant it anything, so it has one grant at most.
+//! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken
+//! it from there may grant it anything, so it has one grant at most.
 
 use std::fmt;
 use std::io;

@@ -46,7 +46,8 @@ impl Grant {
     }
 }
 
-/// Of a machine that has no thread, instead of a grant: its first one brings it. More than any grant.
+/// Of a machine that has no thread, instead of a grant: its first one brings it. More than any
+/// grant.
 const NO_THREAD: u32 = u32::MAX;
 
 /// What a machine is doing, for people.
@@ -163,7 +164,8 @@ impl MachineShared {
         self.grant.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the machine has a thread, or will soon. Asked by the one that may grant it something.
+    /// Whether the machine has a thread, or will soon. Asked by the one that may grant it
+    /// something.
     pub(crate) fn has_thread(&self) -> bool {
         // ORDERING: Relaxed: the caller has taken the machine from where it was listed.
         self.grant.load(Ordering::Relaxed) != NO_THREAD

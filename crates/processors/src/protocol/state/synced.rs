@@ -42,8 +42,8 @@ pub(crate) struct Synced {
     pub(crate) expected: usize,
     /// Not all of those could be had: what waits for one may wait in vain.
     pub(crate) gives_up: bool,
-    /// Processors that are inactive because their thread could not be had. It may be too large after
-    /// a resize.
+    /// Processors that are inactive because their thread could not be had. It may be too large
+    /// after a resize.
     pub(crate) missing: usize,
     /// Those of the threads that have been told to exit.
     pub(crate) leaving: usize,
