@@ -1,11 +1,10 @@
 //! Where tasks wait, and the order in which a processor looks for one.
 
 pub(crate) mod bound_tasks;
+pub(crate) mod fair;
 mod find_work;
 pub(crate) mod global_queue;
 pub(crate) mod local;
-pub(crate) mod look_around;
-mod seniority;
 pub(crate) mod shared;
 #[expect(
     unsafe_code,
@@ -16,5 +15,4 @@ pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
 #[cfg(test)]
 mod tests;
-pub(crate) mod turn_clock;
 mod watching;

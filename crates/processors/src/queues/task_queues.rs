@@ -11,9 +11,10 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
+use crate::queues::fair::age_order::AgeOrder;
+use crate::queues::fair::fairness::Fairness;
 use crate::queues::global_queue::GlobalQueue;
 use crate::queues::local::Local;
-use crate::queues::seniority::Seniority;
 use crate::queues::source::SourceSlot;
 use crate::stats::Counters;
 
@@ -48,8 +49,8 @@ impl<T: Send + 'static> TaskQueues<T> {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
         let (global, yielded) = (GlobalQueue::new(), Injector::new());
         let local = |(own, worker)| {
-            let seniority = Seniority::new(&yielded, &global);
-            Local::new(own, worker, seniority, now)
+            let age_order = AgeOrder::new(&yielded, &global);
+            Local::new(own, worker, Fairness::new(age_order, now))
         };
         Self {
             processors: workers

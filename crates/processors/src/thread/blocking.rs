@@ -70,7 +70,7 @@ impl<T: Send + 'static> Processors<T> {
         let processor = &queues.processors[permit.processor()];
         processor.guest.show(0);
         coordinator.machine(machine).begin_blocking();
-        queues.locals.get(&permit).turns.pause_in_turn();
+        queues.locals.get(&permit).fair.clock.pause_in_turn();
         if coordinator.control_word().is_surplus(permit.processor()) {
             // Before it is given up: afterwards the counters may be another thread's.
             processor.counters.retired.add(1);

@@ -144,7 +144,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     // What lies there is queued, too. If nothing does, the search ends at once,
                     // since a thread waits.
                     None if shared.queues.source.is_attached() => {
-                        local.is_sources_turn.set(true);
+                        local.fair.is_sources_turn.set(true);
                         Next::Search
                     }
                     None => Next::Attend,

@@ -69,12 +69,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     #[cold]
     fn look_after_resting(&self, permit: Permit) -> Result<Searched<T>, Permit> {
         let local = self.shared.queues.locals.get(&permit);
-        local.is_sources_turn.set(false);
+        local.fair.is_sources_turn.set(false);
         if let Some(task) = local.any_task(self.shared) {
             self.current.permit.replace(Some(permit));
             return Ok(Searched::Found(Found::Task(task)));
         }
-        local.turns.pause();
+        local.fair.clock.pause();
         let coordinator = &self.shared.coordinator;
         coordinator.hand_to_resting(permit, self.number)?;
         Ok(Searched::Nothing(Vacated::default()))
@@ -134,7 +134,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
-        local.turns.pause();
+        local.fair.clock.pause();
         if searching && !shared.watch_interval.is_zero() {
             let processors = shared.queues.in_reach().iter();
             let run = processors.map(|processor| processor.counters.run.get());
