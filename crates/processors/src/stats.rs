@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -92,7 +92,7 @@ counters! {
     made_way,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,
-    /// Times its thread gave it, with a task, to the thread that the task is bound to.
+    /// Times its thread found a task for a thread that waited for one that is bound to it.
     lent,
     /// Times it was given up, because there were to be fewer.
     retired,
@@ -122,22 +122,6 @@ impl Counter {
     /// The count now, or a moment ago.
     pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// A number with one writer at a time, for people.
-#[derive(Debug, Default)]
-pub(crate) struct Gauge(AtomicU32);
-
-impl Gauge {
-    pub(crate) fn set(&self, value: u32) {
-        // ORDERING: Relaxed: it carries no other data.
-        self.0.store(value, Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> u32 {
-        // ORDERING: Relaxed: see `set`.
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -1,6 +1,9 @@
 //! What one thread can tell about how processors change hands: who gets which, and who does not.
 
 use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use filch_parker::Parker;
@@ -30,11 +33,17 @@ impl Work for Queue {
     }
 }
 
+/// That many processors, on each of which the machine of its number runs.
+fn running<const N: usize>() -> (Coordinator, [Permit; N]) {
+    let coordinator = Coordinator::new(N, N, 4, 4);
+    assert!(coordinator.start(N, &Queue::empty()).unwrap());
+    let permits = [(); N].map(|()| coordinator.take_idle().unwrap().0);
+    (coordinator, permits)
+}
+
 /// One processor, on which machine 0 runs.
 fn one_processor() -> (Coordinator, Permit) {
-    let coordinator = Coordinator::new(1, 1, 4, 4);
-    assert!(coordinator.start_all(1, |_| true));
-    let permit = told_to_run(&coordinator, 0);
+    let (coordinator, [permit]) = running();
     (coordinator, permit)
 }
 
@@ -59,7 +68,7 @@ fn told_to_search(coordinator: &Coordinator, machine: usize, work: &Queue) -> Pe
 /// Machine 0 makes that many calls, and is back from each before anything else happens.
 fn calls(coordinator: &Coordinator, mut permit: Permit, work: &Queue, count: usize) -> Permit {
     for _ in 0..count {
-        coordinator.hand_off(permit, 0, |_| true, work).unwrap();
+        coordinator.hand_off(permit, 0, work).unwrap();
         permit = coordinator.try_regain(0).expect("no other machine came");
     }
     permit
@@ -72,7 +81,7 @@ fn the_sixteenth_return_makes_a_queued_task_due() {
         let (coordinator, permit) = one_processor();
         let permit = calls(&coordinator, permit, &work, returns);
         work.has_task.set(true);
-        coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+        coordinator.hand_off(permit, 0, &work).unwrap();
         if is_due {
             let _ = told_to_run(&coordinator, 1);
         } else {
@@ -86,13 +95,13 @@ fn no_task_is_due_if_none_is_queued() {
     let work = Queue::empty();
     let (coordinator, permit) = one_processor();
     let permit = calls(&coordinator, permit, &work, 16);
-    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     assert_eq!(coordinator.take_grant(1), None, "there is nothing to run");
     let permit = coordinator.try_regain(0).expect("it is idle");
     // They count from there: that was the first.
     let permit = calls(&coordinator, permit, &work, 14);
     work.has_task.set(true);
-    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     let _ = told_to_search(&coordinator, 1, &work);
 }
 
@@ -101,7 +110,7 @@ fn no_task_is_due_if_none_is_queued() {
 fn one_that_waits() -> (Coordinator, Permit, Queue) {
     let work = Queue::empty();
     let (coordinator, permit) = one_processor();
-    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
@@ -112,8 +121,7 @@ fn one_that_waits() -> (Coordinator, Permit, Queue) {
 #[test]
 fn one_that_waits_gets_the_processor_of_one_that_blocks() {
     let (coordinator, permit, work) = one_that_waits();
-    let start = |_| unreachable!("no thread is needed");
-    coordinator.hand_off(permit, 1, start, &work).unwrap();
+    coordinator.hand_off(permit, 1, &work).unwrap();
     let _ = told_to_run(&coordinator, 0);
 }
 
@@ -122,7 +130,7 @@ fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
     let (coordinator, permit, work) = one_that_waits();
     work.has_task.set(true);
     coordinator.demand_queued_task(&permit);
-    coordinator.hand_off(permit, 1, |_| true, &work).unwrap();
+    coordinator.hand_off(permit, 1, &work).unwrap();
     let _ = told_to_run(&coordinator, 2);
     assert_eq!(coordinator.take_grant(0), None);
 }
@@ -131,7 +139,7 @@ fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
 fn made_way(work: &Queue) -> (Coordinator, Permit) {
     let (coordinator, permit) = one_processor();
     work.has_task.set(true);
-    coordinator.hand_off(permit, 0, |_| true, work).unwrap();
+    coordinator.hand_off(permit, 0, work).unwrap();
     let permit = told_to_search(&coordinator, 1, work);
     assert!(!coordinator.has_resting());
     (coordinator, permit)
@@ -147,18 +155,15 @@ fn one_that_rests_gets_a_processor_that_has_nothing_to_do() {
     coordinator.hand_to_resting(permit, 1).unwrap();
     assert!(!coordinator.has_resting());
     let permit = told_to_run(&coordinator, 0);
-    let start = |_| unreachable!("machine 1 is a spare");
-    coordinator.hand_off(permit, 0, start, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
 }
 
 #[test]
 fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
     let work = Queue::empty();
-    let coordinator = Coordinator::new(2, 2, 4, 4);
-    assert!(coordinator.start_all(2, |_| true));
-    let [first, second] = [0, 1].map(|machine| told_to_run(&coordinator, machine));
+    let (coordinator, [first, second]) = running();
     coordinator.go_idle(second, 1, false, &work);
-    coordinator.hand_off(first, 0, |_| true, &work).unwrap();
+    coordinator.hand_off(first, 0, &work).unwrap();
     coordinator.begin_to_rest(0);
     assert!(!coordinator.has_resting());
     let permit = told_to_run(&coordinator, 0);
@@ -166,8 +171,7 @@ fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
         coordinator.take_idle().is_some(),
         "the other one is still idle"
     );
-    let start = |_| unreachable!("the one that had the processor is a spare");
-    coordinator.hand_off(permit, 0, start, &work).unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
 }
 
 #[test]
@@ -191,19 +195,17 @@ fn a_processor_is_to_make_way_once_each_time() {
 }
 
 #[test]
-fn one_thread_looks_after_long_turns() {
+fn the_thread_that_looks_after_long_turns_is_woken() {
     let long_turns = LongTurns::new(1);
-    assert!(!long_turns.are_watched());
-    let (parker, other) = (Parker::new(), Parker::new());
-    assert!(long_turns.begin(parker.unparker()) && long_turns.are_watched());
-    assert!(!long_turns.begin(other.unparker()));
+    let parker = Parker::new();
+    assert!(long_turns.unparker().set(parker.unparker()).is_ok());
     assert!(!long_turns.try_sleep(|| false));
     let has_token = |parker: &Parker| parker.park_deadline(Instant::now());
     long_turns.put();
     assert!(!has_token(&parker), "it does not sleep");
     assert!(long_turns.try_sleep(|| true));
     long_turns.put();
-    assert!(has_token(&parker) && !has_token(&other));
+    assert!(has_token(&parker));
     long_turns.put();
     assert!(!has_token(&parker), "it has been told");
     long_turns.wake();
@@ -213,25 +215,36 @@ fn one_thread_looks_after_long_turns() {
 #[test]
 fn threads_that_could_not_be_had_take_no_places() {
     let (coordinator, _) = one_processor();
+    let refuses = Arc::new(AtomicBool::new(true));
+    coordinator.set_launcher({
+        let refuses = Arc::clone(&refuses);
+        move |_| match refuses.load(Ordering::Relaxed) {
+            true => Err(io::ErrorKind::WouldBlock.into()),
+            false => Ok(()),
+        }
+    });
     for _ in 0..1_000 {
-        assert!(coordinator.bind(|_| false).is_none());
+        assert!(coordinator.bind(|_| {}).is_err());
     }
-    assert!(coordinator.bind(|_| true).is_some());
+    refuses.store(false, Ordering::Relaxed);
+    assert!(coordinator.bind(|_| {}).unwrap().is_some());
 }
 
 #[test]
 fn a_number_is_raised_as_far_as_it_must() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(3, 2, 4, 4);
-    assert!(coordinator.grow(0, |_| true));
+    assert!(coordinator.grow(0, &work));
     assert_eq!(
         coordinator.control_word().active(),
         2,
         "no fewer than it was"
     );
-    assert!(coordinator.grow(1, |_| true));
+    assert!(coordinator.grow(1, &work));
+    let (permit, _) = coordinator.take_idle().expect("it is idle");
+    assert_eq!(permit.processor(), 1);
     coordinator.shrink(1, &work);
-    assert!(coordinator.grow(1, |_| true), "its machine has not noticed");
+    assert!(coordinator.grow(1, &work), "its machine has not noticed");
     assert_eq!(coordinator.control_word().active(), 2);
 }
 
@@ -239,11 +252,7 @@ fn a_number_is_raised_as_far_as_it_must() {
 fn an_idle_processor_too_many_is_given_up_at_once() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(2, 2, 4, 4);
-    assert!(coordinator.start_all(2, |_| true));
-    for machine in [0, 1] {
-        let permit = told_to_run(&coordinator, machine);
-        coordinator.go_idle(permit, machine, false, &work);
-    }
+    assert!(coordinator.start(2, &work).unwrap());
     coordinator.shrink(1, &work);
     let (permit, machine) = coordinator.take_idle().expect("one is left");
     assert_eq!((permit.processor(), machine), (0, 0));
@@ -275,7 +284,7 @@ fn the_end_is_told_when_no_thread_is_left() {
     assert_eq!(waits(&unstarted), Err(NeverQuiescent));
 
     let with_a_thread = Coordinator::new(1, 1, 4, 4);
-    assert!(with_a_thread.bind(|_| true).is_some());
+    assert!(with_a_thread.bind(|_| {}).unwrap().is_some());
     with_a_thread.stop(&work);
     assert!(with_a_thread.is_over() && !with_a_thread.is_deserted());
     assert_eq!(
@@ -290,8 +299,14 @@ fn one_that_has_exited_makes_no_more_room() {
     let work = Queue::empty();
     let (limit, spares) = (2, 0);
     let coordinator = Coordinator::new(1, 1, limit, spares);
-    assert!(coordinator.start_all(1, |_| true));
-    let permit = calls(&coordinator, told_to_run(&coordinator, 0), &work, 1);
+    assert!(coordinator.start(1, &work).unwrap());
+    let (permit, _) = coordinator.take_idle().unwrap();
+    coordinator.hand_off(permit, 0, &work).unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    let permit = told_to_search(&coordinator, 1, &work);
+    assert!(coordinator.try_regain(0).is_none());
+    coordinator.hand_to_waiter(permit, 1).unwrap();
     let parker = coordinator.enter(1);
     assert_eq!(
         coordinator.take_grant(1),
@@ -299,19 +314,19 @@ fn one_that_has_exited_makes_no_more_room() {
         "no spares are kept"
     );
     coordinator.exit(1, parker);
-    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    let permit = told_to_run(&coordinator, 0);
+    coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
-    let start = |_| unreachable!("there are as many as there may be");
-    let kept = coordinator.hand_off(permit, 1, start, &work);
+    let kept = coordinator.hand_off(permit, 1, &work);
     assert_eq!(kept.unwrap_err().processor(), 0);
 }
 
 #[test]
 fn the_number_of_a_bound_thread_is_known_again() {
     let (coordinator, _) = one_processor();
-    let id = coordinator.bind(|_| true).unwrap();
+    let id = coordinator.bind(|_| {}).unwrap().unwrap();
     assert_eq!(BoundId::from_bits(id.to_bits()), Some(id));
     assert_eq!(BoundId::from_bits(0), None);
 }
@@ -320,12 +335,12 @@ fn the_number_of_a_bound_thread_is_known_again() {
 fn what_is_over_is_not_started() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(1, 1, 4, 4);
-    assert!(coordinator.bind(|_| true).is_some());
+    assert!(coordinator.bind(|_| {}).unwrap().is_some());
     let parker = coordinator.enter(0);
     coordinator.stop(&work);
     assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
     coordinator.exit(0, parker);
     assert!(coordinator.is_deserted());
-    assert!(!coordinator.start_all(1, |_| true));
-    assert!(!coordinator.grow(0, |_| true));
+    assert!(!coordinator.start(1, &work).unwrap());
+    assert!(!coordinator.grow(0, &work));
 }

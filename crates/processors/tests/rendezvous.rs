@@ -60,12 +60,13 @@ impl Runner<usize> for Meeting {
 }
 
 /// Waits until every thread of the pool sleeps, as far as its statistics tell.
-fn until_all_sleep(pool: &Processors<usize>, parties: usize) {
+fn until_all_sleep(pool: &Processors<usize>) {
     let asleep = || {
         let stats = pool.stats();
         let parks: u64 = stats.iter().map(|processor| processor.parks).sum();
         let wake_ups: u64 = stats.iter().map(|processor| processor.wake_ups).sum();
-        parks == wake_ups + parties as u64
+        // They begin asleep.
+        parks == wake_ups
     };
     while !asleep() {
         std::thread::yield_now();
@@ -84,7 +85,7 @@ fn all_meet() {
             meeting.wait(&meeting.ended, (round + 1) * parties);
             meeting.assert_nothing_lost();
             if round % 16 == 0 {
-                until_all_sleep(&pool, parties);
+                until_all_sleep(&pool);
             }
         }
         pool.stop();

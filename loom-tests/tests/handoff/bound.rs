@@ -2,6 +2,8 @@
 //!
 //! Their queue is a relaxed counter, too: which one waits for which has to come from the lock.
 
+use std::sync::mpsc;
+
 use filch_processors::BoundId;
 use filch_processors::protocol::{AfterBound, Coordinator, Permit};
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -38,25 +40,40 @@ impl Queue {
 
 /// One more machine, a bound one.
 pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
-    let mut machine = None;
-    let id = coordinator
-        .bind(|place| {
-            machine = Some(place);
-            true
-        })
-        .expect("a thread can be had");
-    (id, machine.expect("it was started"))
+    let (tell, told) = mpsc::channel();
+    coordinator.set_launcher(move |machine| {
+        // Only the first one is asked for.
+        let _ = tell.send(machine);
+        Ok(())
+    });
+    let id = coordinator.bind(|_| {}).expect("a thread can be had");
+    let machine = told.recv().expect("it was started");
+    (id.expect("there is room"), machine)
 }
 
-/// The processor of the machine `lender`, lent to the bound machine, which waits.
-pub(crate) fn lent(
+/// The machine `finder` has found a task for the bound machine, which waits, and hands it its
+/// processor over: no other is idle.
+pub(crate) fn handed_over(
     pool: &Pool,
     permit: Permit,
-    lender: usize,
-    (id, bound): (BoundId, usize),
+    finder: usize,
+    machine: (BoundId, usize),
 ) -> Permit {
-    pool.coordinator.lend(permit, lender, id).expect("it waits");
-    pool.told_to_run(bound)
+    let (permit, kept) = called(pool, permit, finder, machine);
+    assert_eq!(kept, None);
+    permit
+}
+
+/// The same, unless another processor is idle: then the finder keeps its own.
+pub(crate) fn called(
+    pool: &Pool,
+    permit: Permit,
+    finder: usize,
+    (id, bound): (BoundId, usize),
+) -> (Permit, Option<Permit>) {
+    assert!(pool.coordinator.call_bound(id), "it waits");
+    let kept = pool.coordinator.hand_to_waiter(permit, finder).err();
+    (pool.told_to_run(bound), kept)
 }
 
 /// What a bound machine does that has a processor; how many tasks it has run.
@@ -69,21 +86,19 @@ pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: us
             ran += 1;
         }
         pool.pass();
-        match pool
-            .coordinator
-            .return_to_lender(permit, machine, |_| queue.is_done())
-        {
-            AfterBound::Returned => return ran,
+        let is_done = |_| queue.is_done();
+        match (pool.coordinator).wait_for_bound(permit, machine, is_done, &pool.queues) {
+            AfterBound::Waits => return ran,
             AfterBound::Another(more) => permit = more,
-            other => panic!("bound, and lent to: {other:?}"),
+            other => panic!("it is bound: {other:?}"),
         }
     }
 }
 
-/// Two processors, one of them lent to the bound machine, which has done what it was woken for. As
-/// it gives the processor back, the other one's machine finds a second task for it: either it sees
-/// that task and stays, or it waits, and is lent the other processor. A failure would be a task
-/// that waits for a machine that waits for a task.
+/// Two processors, one of them the bound machine's, which has done what it was called for. As it
+/// gives the processor away, the other one's machine finds a second task for it: either it sees
+/// that task and stays, or it waits, and is called. A failure would be a task that waits for a
+/// machine that waits for a task.
 #[test]
 fn a_task_is_found_as_its_machine_is_about_to_wait() {
     let outcomes = Outcomes::new();
@@ -94,7 +109,7 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
             let queue = Queue::new();
             let (id, bound) = bind(&pool.coordinator);
             let (first, second) = (permits.remove(0), permits.remove(0));
-            let second = lent(&pool, second, 1, (id, bound));
+            let second = handed_over(&pool, second, 1, (id, bound));
             let machine = thread::spawn({
                 let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
                 move || work_bound(&pool, &queue, second, bound)
@@ -102,28 +117,29 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
             pool.pass();
             pool.uses(&first);
             queue.push();
-            let lent = pool.coordinator.lend(first, 0, id).is_ok();
+            let called = pool.coordinator.call_bound(id);
             let mut ran = machine.join().unwrap();
-            drop(pool.told_to_run(1));
-            if lent {
-                let first = pool.told_to_run(bound);
-                ran += work_bound(&pool, &queue, first, bound);
-                drop(pool.told_to_run(0));
+            if called {
+                // With the processor that it has given away before.
+                let permit = pool.told_to_run(bound);
+                ran += work_bound(&pool, &queue, permit, bound);
             }
             assert_eq!(ran, 1, "the task waits for a machine that waits");
-            outcomes.observe(lent);
+            assert_eq!(pool.coordinator.control_word().waiting(), 0);
+            outcomes.observe(called);
+            drop(first);
         }
     });
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two machines find a task each for the same bound machine, which waits: one lends it its
-/// processor, the other one goes on, and both tasks are run.
+/// Two machines find a task each for the same bound machine, which waits: one calls it, and hands
+/// it its processor over; the other one goes on; and both tasks are run.
 #[test]
 fn two_find_tasks_for_one_machine() {
     let outcomes = Outcomes::new();
     check(
-        "a bound machine is lent one processor at a time",
+        "a bound machine gets one processor at a time",
         Bound::preemptions(3, 300),
         {
             let outcomes = outcomes.clone();
@@ -138,41 +154,42 @@ fn two_find_tasks_for_one_machine() {
                         pool.uses(&permit);
                         queue.push();
                         pool.pass();
-                        pool.coordinator.lend(permit, machine, id).is_ok()
+                        let calls = pool.coordinator.call_bound(id);
+                        // Between two tasks, if the other one has not done it.
+                        let kept = pool.coordinator.hand_to_waiter(permit, machine).err();
+                        (calls, kept)
                     }
                 };
                 let other = thread::spawn(find(second, 1));
-                let first_lends = find(first, 0)();
+                let (first_calls, first) = find(first, 0)();
                 let mut ran = 0;
                 if let Some(permit) = pool.awake(bound) {
                     ran += work_bound(&pool, &queue, permit, bound);
                 }
-                let second_lends = other.join().unwrap();
+                let (second_calls, second) = other.join().unwrap();
                 if let Some(permit) = pool.awake(bound) {
                     ran += work_bound(&pool, &queue, permit, bound);
                 }
                 assert_eq!(ran, 2, "a task is left behind");
-                // A machine that has lent its processor has it back.
-                for (machine, lends) in [(0, first_lends), (1, second_lends)] {
-                    assert_eq!(pool.awake(machine).is_some(), lends);
-                }
-                outcomes.observe((first_lends, second_lends));
+                assert_eq!(pool.coordinator.control_word().waiting(), 0);
+                drop((first, second));
+                outcomes.observe((first_calls, second_calls));
             }
         },
     );
-    // Both, one after the other, if the first has its processor back before the second one lends
-    // its own.
+    // Both, one after the other, if it has done the first task before it is called for the second.
     outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
 }
 
-/// One processor. The bound machine is in a blocking call, its lender sleeps with the processor. A
-/// task is published as the call ends: the bound machine takes the processor, or the lender has
-/// been woken and hands it over. Whichever way it came, there is a machine to return it to.
+/// One processor. The bound machine is in a blocking call, and the one that has found its task
+/// sleeps with the processor. A task is published as the call ends: the bound machine takes the
+/// processor, or the other one has been woken and hands it over. Whichever way it came, the
+/// processor is idle in the end, with that one.
 #[test]
 fn a_bound_machine_is_back_as_a_task_is_published() {
     let outcomes = Outcomes::new();
     check(
-        "a processor that a bound machine regains has a lender",
+        "a processor that a bound machine regains is given away at the end",
         Bound::exhaustive(25),
         {
             let outcomes = outcomes.clone();
@@ -180,7 +197,7 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
                 let (pool, mut permits) = Pool::new(1);
                 let queue = Queue::new();
                 let (id, bound) = bind(&pool.coordinator);
-                let permit = lent(&pool, permits.remove(0), 0, (id, bound));
+                let permit = handed_over(&pool, permits.remove(0), 0, (id, bound));
                 pool.hand_off(permit, bound);
                 let back = comes_back(&pool, bound);
                 pool.publish();
@@ -188,25 +205,30 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
                 outcomes.observe(at_once.is_some());
                 let permit = at_once.unwrap_or_else(|| {
                     let permit = pool.awake(0).expect("it was woken instead");
+                    pool.coordinator.stop_searching(&pool.queues);
                     pool.coordinator.hand_to_waiter(permit, 0).unwrap();
                     pool.told_to_run(bound)
                 });
+                // Or it would be woken for the task as the processor goes idle.
+                assert!(pool.take());
                 work_bound(&pool, &queue, permit, bound);
-                drop(pool.told_to_run(0));
+                let (permit, machine) = pool.coordinator.take_idle().expect("it is given away");
+                pool.uses(&permit);
+                assert_eq!(machine, 0, "a spare waits with it");
             }
         },
     );
     outcomes.assert_exactly([true, false]);
 }
 
-/// One processor, whose machine goes into a blocking call as the bound machine comes back from one.
-/// It is not passed on from hand to hand: then the bound machine would have no lender to return it
-/// to. It comes with the substitute.
+/// One processor, whose machine goes into a blocking call as the bound machine comes back from one:
+/// it gets the processor, from hand to hand or from the stack; and gives it away at the end, though
+/// the other one is still in its call.
 #[test]
 fn a_call_begins_as_a_bound_machine_is_back() {
     let outcomes = Outcomes::new();
     check(
-        "a bound machine gets the processor and the substitute",
+        "a bound machine gets the processor, and gives it away",
         Bound::exhaustive(500),
         {
             let outcomes = outcomes.clone();
@@ -214,7 +236,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
                 let (pool, mut permits) = Pool::new(1);
                 let queue = Queue::new();
                 let (id, bound) = bind(&pool.coordinator);
-                let permit = lent(&pool, permits.remove(0), 0, (id, bound));
+                let permit = handed_over(&pool, permits.remove(0), 0, (id, bound));
                 pool.hand_off(permit, bound);
                 let permit = takes_a_task(&pool, 0);
                 let back = comes_back(&pool, bound);
@@ -223,21 +245,21 @@ fn a_call_begins_as_a_bound_machine_is_back() {
                 outcomes.observe(at_once.is_some());
                 let permit = at_once.unwrap_or_else(|| pool.told_to_run(bound));
                 work_bound(&pool, &queue, permit, bound);
-                let substitute = bound + 1;
-                drop(pool.told_to_run(substitute));
+                let (permit, _) = pool.coordinator.take_idle().expect("it is given away");
+                pool.uses(&permit);
             }
         },
     );
     outcomes.assert_exactly([true, false]);
 }
 
-/// There is to be one processor instead of two, as the second one is lent to the bound machine,
-/// which makes a blocking call and comes back. In the end the second processor is inactive, the
-/// first one has been lent and returned, and no machine has been forgotten.
+/// There is to be one processor instead of two, as the bound machine has the second one, makes a
+/// blocking call and comes back. In the end the second processor is inactive, the first one idle,
+/// and no machine has been forgotten.
 #[test]
-fn fewer_as_one_is_lent() {
+fn fewer_as_one_is_handed_over() {
     check(
-        "a lent processor too many is given up",
+        "a bound machine's processor too many is given up",
         Bound::preemptions(3, 1_600),
         || {
             let (pool, mut permits) = Pool::new(2);
@@ -251,50 +273,33 @@ fn fewer_as_one_is_lent() {
                     pool.coordinator.shrink(1, &pool.queues);
                 }
             });
-            let mut permit = Some(lent(&pool, permits.remove(0), 1, (id, bound)));
+            let (permit, kept) = called(&pool, permits.remove(0), 1, (id, bound));
+            if let Some(kept) = kept
+                && let Err(kept) = pool.coordinator.retire(kept, 1, &pool.queues)
+            {
+                pool.go_idle(kept, 1);
+            }
             pool.pass();
-            if pool.coordinator.control_word().is_surplus(1) {
-                permit = permit.and_then(|permit| {
-                    pool.coordinator
-                        .retire_for_call(permit, bound, &pool.queues)
-                        .err()
-                });
-            }
-            if let Some(permit) = permit {
-                pool.hand_off(permit, bound);
-            }
+            pool.hand_off(permit, bound);
             let at_once = pool.try_regain(bound);
             resizer.join().unwrap();
             let permit = at_once.unwrap_or_else(|| pool.told_to_run(bound));
             work_bound(&pool, &queue, permit, bound);
-            let (lender, permit) = [0, 1]
-                .into_iter()
-                .find_map(|machine| pool.awake(machine).map(|permit| (machine, permit)))
-                .expect("one gets it back");
-            if pool
-                .coordinator
-                .control_word()
-                .is_surplus(permit.processor())
-            {
-                pool.coordinator
-                    .retire(permit, lender, &pool.queues)
-                    .unwrap();
-            } else {
-                pool.go_idle(permit, lender);
-            }
             let (permit, _) = pool.coordinator.take_idle().expect("the first one is idle");
             assert_eq!(permit.processor(), 0);
             pool.uses(&permit);
             assert!(pool.coordinator.take_idle().is_none(), "one too many");
-            // Of the two that have lent or gone idle, one waits with the processor, and the other
-            // one is a spare.
-            assert!(pool.coordinator.grow(1, |_| panic!("there is no spare")));
+            // Of the two that have handed over or gone idle, one waits with the processor, and the
+            // other one is a spare.
+            assert!(pool.coordinator.grow(1, &pool.queues));
+            let (_, machine) = pool.coordinator.take_idle().expect("nothing is there");
+            assert!(machine < bound, "there is no spare");
         },
     );
 }
 
-/// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle,
-/// as an observer asks whether all is done. Yes means that the task has run. (That the bound
+/// One processor, whose machine finds a bound task, and calls the bound machine, which runs it and
+/// waits, as an observer asks whether all is done. Yes means that the task has run. (That the bound
 /// machine waits for another one is not something that goes on.)
 #[test]
 fn not_quiescent_before_a_bound_task_has_run() {
@@ -315,13 +320,11 @@ fn not_quiescent_before_a_bound_task_has_run() {
                     move || {
                         assert!(pool.take());
                         queue.push();
-                        let permit = lent(&pool, permit, 0, (id, bound));
-                        // In the middle of it a blocking call, while which its lender goes idle.
+                        let permit = handed_over(&pool, permit, 0, (id, bound));
+                        // In the middle of it a blocking call.
                         pool.hand_off(permit, bound);
                         let permit = pool.back(bound);
                         assert_eq!(work_bound(&pool, &queue, permit, bound), 1);
-                        let permit = pool.told_to_run(0);
-                        pool.go_idle(permit, 0);
                     }
                 });
                 let quiescent = pool.is_quiescent();
@@ -336,4 +339,40 @@ fn not_quiescent_before_a_bound_task_has_run() {
         },
     );
     outcomes.assert_exactly([true, false]);
+}
+
+/// The same, and the machine that has found the task goes idle instead of handing its processor
+/// over: the bound machine gets it from the stack. A failure: it is idle for a moment, no queue
+/// that others see has anything, and the bound machine, which is in line, is forgotten.
+#[test]
+fn not_quiescent_while_a_bound_machine_is_in_line() {
+    let outcomes = Outcomes::new();
+    check(
+        "quiescent: not while a bound machine waits for a processor",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(1);
+                let queue = Queue::new();
+                let (id, bound) = bind(&pool.coordinator);
+                let permit = permits.remove(0);
+                queue.push();
+                let finder = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        assert!(pool.coordinator.call_bound(id));
+                        pool.go_idle(permit, 0);
+                    }
+                });
+                let early = pool.is_quiescent();
+                assert!(!early, "the task waits still");
+                finder.join().unwrap();
+                let permit = pool.told_to_run(bound);
+                assert_eq!(work_bound(&pool, &queue, permit, bound), 1);
+                outcomes.observe(pool.is_quiescent());
+            }
+        },
+    );
+    outcomes.assert_exactly([true]);
 }

@@ -1,20 +1,22 @@
 //! Bound machines, and what ends: the pool, or the binding.
 
+use std::io;
+
 use filch_processors::protocol::{AfterBound, Grant};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-use crate::bound::{Queue, bind, lent, work_bound};
+use crate::bound::{Queue, bind, called, handed_over, work_bound};
 use crate::pool::Pool;
 
-/// The pool is stopped as a task is found for the bound machine. The task runs, the lender has the
-/// processor back and goes idle, and then all are told to exit. A failure is a deadlock, a task
+/// The pool is stopped as a task is found for the bound machine. The task runs, the processor goes
+/// idle, and then all are told to exit. A failure is a deadlock, a task
 /// left behind, or an end that no thread announces.
 #[test]
 fn the_end_against_a_bound_task() {
     check(
         "the pool is over when the bound task has run",
-        Bound::preemptions(3, 50_000),
+        Bound::preemptions(3, 30_000),
         || {
             let (pool, mut permits) = Pool::new(1);
             let queue = Queue::new();
@@ -40,11 +42,8 @@ fn the_end_against_a_bound_task() {
             });
             let parker = pool.coordinator.enter(0);
             queue.push();
-            pool.coordinator.lend(permit, 0, id).expect("it waits");
-            let Grant::Run(permit) = pool.coordinator.wait(0, &parker) else {
-                panic!("it gets its processor back")
-            };
-            pool.go_idle(permit, 0);
+            assert!(pool.coordinator.call_bound(id), "it waits");
+            pool.coordinator.hand_to_waiter(permit, 0).unwrap();
             assert_eq!(pool.coordinator.wait(0, &parker), Grant::Exit);
             pool.coordinator.exit(0, parker);
             assert_eq!(machine.join().unwrap(), 1);
@@ -73,11 +72,10 @@ fn no_bound_machine_exits_early() {
             });
             pool.pass();
             queue.push();
-            let permit = lent(&pool, second, 1, (id, bound));
-            assert_eq!(work_bound(&pool, &queue, permit, bound), 1);
-            let permit = pool.told_to_run(1);
+            let (permit, kept) = called(&pool, second, 1, (id, bound));
+            kept.into_iter().for_each(|kept| pool.go_idle(kept, 1));
             assert!(!pool.coordinator.is_over());
-            pool.go_idle(permit, 1);
+            assert_eq!(work_bound(&pool, &queue, permit, bound), 1);
             first.join().unwrap();
             for machine in [0, 1, bound] {
                 assert_eq!(pool.coordinator.take_grant(machine), Some(Grant::Exit));
@@ -93,7 +91,7 @@ fn a_thread_is_reserved_at_the_end() {
     let outcomes = Outcomes::new();
     check(
         "a thread that is reserved at the end exits",
-        Bound::preemptions(3, 15),
+        Bound::preemptions(3, 10),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -104,15 +102,12 @@ fn a_thread_is_reserved_at_the_end() {
                     move || pool.stop()
                 });
                 pool.pass();
-                let mut started = None;
-                let id = pool.coordinator.bind(|place| {
-                    started = Some(place);
-                    true
-                });
+                let id = pool.coordinator.bind(|_| {}).unwrap();
                 end.join().unwrap();
                 assert!(pool.coordinator.is_over());
-                let bound = started.expect("there was a place");
-                assert_eq!(pool.coordinator.take_grant(bound), Some(Grant::Exit));
+                let exits = pool.coordinator.take_grant(0) == Some(Grant::Exit);
+                let bound = id.is_none() || pool.coordinator.take_grant(1) == Some(Grant::Exit);
+                assert!(exits && bound, "a thread is left");
                 outcomes.observe(id.is_some());
             }
         },
@@ -121,7 +116,7 @@ fn a_thread_is_reserved_at_the_end() {
 }
 
 /// The bound machine is released as a task is found for it. Either the task is queued first: then
-/// the machine runs it, and keeps the processor as an ordinary machine, while its lender becomes a
+/// the machine runs it, and keeps the processor as an ordinary machine, while the finder is a
 /// spare. Or the queue is closed first: then the finder runs it.
 #[test]
 fn a_release_against_a_bound_task() {
@@ -165,7 +160,7 @@ fn a_release_against_a_bound_task() {
                     outcomes.observe((false, false));
                     return;
                 }
-                let permit = lent(&pool, permit, 0, (id, bound));
+                let permit = handed_over(&pool, permit, 0, (id, bound));
                 assert!(queue.pop());
                 pool.pass();
                 let release = |released: bool| {
@@ -175,22 +170,18 @@ fn a_release_against_a_bound_task() {
                         queue.is_done()
                     }
                 };
-                let early = match pool.coordinator.return_to_lender(permit, bound, release) {
+                let coordinator = &pool.coordinator;
+                let early = match coordinator.wait_for_bound(permit, bound, release, &pool.queues) {
                     AfterBound::Unbound(permit) => {
                         pool.uses(&permit);
-                        assert!(
-                            pool.coordinator
-                                .grow(1, |_| panic!("its lender is no spare"))
-                        );
-                        drop(pool.told_to_run(0));
+                        assert!(coordinator.grow(1, &pool.queues));
                         true
                     }
-                    AfterBound::Returned => {
-                        drop(pool.told_to_run(0));
-                        false
-                    }
+                    AfterBound::Waits => false,
                     other => panic!("{other:?}"),
                 };
+                let (_, machine) = coordinator.take_idle().expect("one is");
+                assert_eq!(machine, 0, "the finder is no spare");
                 owner.join().unwrap();
                 outcomes.observe((true, early));
             }
@@ -210,15 +201,17 @@ fn a_reservation_that_fails_makes_no_room() {
         || {
             let (pool, mut permits) = Pool::new(3);
             pool.hand_off(permits.remove(0), 0);
+            let refuses = |_| Err(io::ErrorKind::WouldBlock.into());
+            pool.coordinator.set_launcher(refuses);
             let reserver = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    assert_eq!(pool.coordinator.bind(|_| false), None);
+                    assert!(pool.coordinator.bind(|_| {}).is_err());
                 }
             });
             let second = permits.remove(0);
-            let kept = pool.coordinator.hand_off(second, 1, |_| true, &pool.queues);
+            let kept = pool.coordinator.hand_off(second, 1, &pool.queues);
             assert!(kept.is_err(), "there are four already");
             reserver.join().unwrap();
         },

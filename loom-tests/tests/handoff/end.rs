@@ -1,6 +1,8 @@
 //! The end of a pool that has been told to stop: at the first moment at which nothing can run any
 //! more, and not before.
 
+use std::io;
+
 use filch_processors::protocol::Grant;
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
@@ -221,8 +223,8 @@ fn not_while_a_retired_processors_tasks_move() {
     );
 }
 
-/// A resize wants another thread, and the system refuses it, just as the pool is stopped and its
-/// only machine exits. The one that comes last finds that no thread is left, and says so.
+/// A thread is to be reserved, and the system refuses it, just as the pool is stopped and its only
+/// machine exits. The one that comes last finds that no thread is left, and says so.
 #[test]
 fn with_a_thread_that_could_not_be_had() {
     let outcomes = Outcomes::new();
@@ -233,16 +235,15 @@ fn with_a_thread_that_could_not_be_had() {
             let outcomes = outcomes.clone();
             move || {
                 let (pool, mut permits) = Pool::new(1);
+                pool.coordinator
+                    .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
                 let parker = pool.coordinator.enter(0);
                 pool.go_idle(permits.remove(0), 0);
-                let resizer = thread::spawn({
+                let reserver = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.pass();
-                        assert!(!pool.coordinator.grow(1, |_| {
-                            pool.pass();
-                            false
-                        }));
+                        assert!(!matches!(pool.coordinator.bind(|_| {}), Ok(Some(_))));
                         pool.coordinator.is_deserted()
                     }
                 });
@@ -250,24 +251,24 @@ fn with_a_thread_that_could_not_be_had() {
                 assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
                 pool.coordinator.exit(0, parker);
                 let by_machine = pool.coordinator.is_deserted();
-                let by_resizer = resizer.join().unwrap();
-                assert!(by_machine || by_resizer, "no thread announces the end");
-                outcomes.observe((by_machine, by_resizer));
+                let by_reserver = reserver.join().unwrap();
+                assert!(by_machine || by_reserver, "no thread announces the end");
+                outcomes.observe((by_machine, by_reserver));
             }
         },
     );
-    // A resize that comes later may find the same.
+    // A reservation that comes later may find the same.
     outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
-/// A resize has started a thread, just as the pool is stopped and its only machine exits. Either
-/// the new one gets its processor before that, and the pool is over when it has gone idle, too; or
-/// it is told to exit.
+/// There is to be one processor more, just as the pool is stopped. It comes before the end, or too
+/// late; the only thread exits. A failure: the new processor stays on the stack of a pool that is
+/// over, or keeps that from its end.
 #[test]
-fn with_a_thread_that_comes_late() {
+fn with_a_processor_that_comes_late() {
     let outcomes = Outcomes::new();
     check(
-        "a thread that comes late runs before the end, or exits",
+        "a processor that comes late ends with the pool",
         Bound::exhaustive(300),
         {
             let outcomes = outcomes.clone();
@@ -276,39 +277,26 @@ fn with_a_thread_that_comes_late() {
                 pool.go_idle(permits.remove(0), 0);
                 let resizer = thread::spawn({
                     let pool = Arc::clone(&pool);
-                    move || {
-                        let mut started = false;
-                        let grown = pool.coordinator.grow(1, |_| {
-                            started = true;
-                            pool.pass();
-                            true
-                        });
-                        (started, grown)
-                    }
+                    move || pool.coordinator.grow(1, &pool.queues)
                 });
                 pool.stop();
-                let (started, grown) = resizer.join().unwrap();
-                if grown {
-                    assert!(!pool.coordinator.is_over(), "a machine runs");
-                    let permit = pool.told_to_run(1);
-                    pool.go_idle(permit, 1);
-                }
+                let grown = resizer.join().unwrap();
+                assert!(pool.coordinator.is_over());
+                assert!(pool.coordinator.take_idle().is_none());
                 assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
-                assert!(!started || pool.coordinator.take_grant(1) == Some(Grant::Exit));
-                outcomes.observe((started, grown));
+                outcomes.observe(grown);
             }
         },
     );
-    outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
+    outcomes.assert_exactly([true, false]);
 }
 
-/// The pool is stopped as it starts, when its threads are there and none has a processor yet.
-/// Either all of them get one, or all are told to exit.
+/// The pool is stopped as it starts. Its only thread exits.
 #[test]
 fn against_the_beginning() {
     let outcomes = Outcomes::new();
     check(
-        "a pool that is stopped as it starts has all its machines, or none",
+        "a pool that is stopped as it starts is over",
         Bound::exhaustive(35),
         {
             let outcomes = outcomes.clone();
@@ -318,18 +306,12 @@ fn against_the_beginning() {
                     let pool = Arc::clone(&pool);
                     move || pool.stop()
                 });
-                let complete = pool.coordinator.start_all(2, |_| true);
+                let complete = pool.coordinator.start(2, &pool.queues).unwrap();
                 end.join().unwrap();
-                let permits = [0, 1].map(|machine| pool.awake(machine));
-                assert!(permits.iter().all(|permit| permit.is_some() == complete));
-                assert_eq!(pool.coordinator.is_over(), !complete);
-                outcomes.observe(complete);
-                for (machine, permit) in permits.into_iter().enumerate() {
-                    if let Some(permit) = permit {
-                        pool.go_idle(permit, machine);
-                    }
-                }
                 assert!(pool.coordinator.is_over());
+                assert!(pool.coordinator.take_idle().is_none());
+                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+                outcomes.observe(complete);
             }
         },
     );

@@ -28,9 +28,9 @@ fn ends(pool: &Pool, (permit, lender): Visit) {
     pool.coordinator.give_back(permit, lender, &pool.queues);
 }
 
-/// The guest goes into a blocking call. Its place, until it is dismissed.
+/// The guest goes into a blocking call. Its place, until it is unregistered.
 fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
-    let place = pool.coordinator.enlist(lender).expect("there is room");
+    let place = pool.coordinator.register(lender).expect("there is room");
     pool.hand_off(permit, place.0);
     place
 }
@@ -39,7 +39,7 @@ fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
 fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     let permit = pool.coordinator.regain(machine, &parker);
     pool.uses(&permit);
-    let lender = pool.coordinator.dismiss(machine, parker);
+    let lender = pool.coordinator.unregister(machine, parker);
     ends(pool, (permit, lender));
 }
 

@@ -20,7 +20,7 @@ fn the_one_that_looks_after_long_turns_is_awake_beside_work() {
             move || {
                 let shared = Arc::new((LongTurns::new(1), AtomicBool::new(false)));
                 let parker = Parker::new();
-                assert!(shared.0.begin(parker.unparker()));
+                assert!(shared.0.unparker().set(parker.unparker()).is_ok());
                 let publisher = thread::spawn({
                     let shared = Arc::clone(&shared);
                     move || {

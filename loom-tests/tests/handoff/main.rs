@@ -17,6 +17,7 @@ mod guests;
 mod long_turns;
 mod pool;
 mod quiescence;
+mod refused;
 mod resize;
 mod resting;
 mod watch;

@@ -50,10 +50,16 @@ impl Pool {
     /// With that many processors, each used by the machine of the same number; their permits.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
+        assert!(pool.coordinator.start(processors, &pool.queues).unwrap());
         let permits = (0..processors)
             .map(|processor| {
-                assert!(pool.coordinator.grow(processor, |_| true));
-                pool.told_to_run(processor)
+                if processor > 0 {
+                    pool.coordinator.start_thread(processor).unwrap();
+                }
+                let (permit, machine) = pool.coordinator.take_idle().expect("it is idle");
+                assert_eq!((permit.processor(), machine), (processor, processor));
+                pool.uses(&permit);
+                permit
             })
             .collect();
         (pool, permits)
@@ -166,7 +172,7 @@ impl Pool {
         self.uses(&permit);
         if self
             .coordinator
-            .hand_off(permit, machine, |_| true, &self.queues)
+            .hand_off(permit, machine, &self.queues)
             .is_err()
         {
             panic!("a thread could be had");

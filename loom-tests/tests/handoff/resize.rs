@@ -174,15 +174,19 @@ fn fewer_and_more_again() {
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.pass();
-                        assert!(pool.coordinator.grow(1, |_| true));
+                        assert!(pool.coordinator.grow(1, &pool.queues));
                     }
                 });
                 pool.pass();
                 pool.uses(&second);
                 let kept = pool.coordinator.retire(second, 1, &pool.queues).err();
                 resizer.join().unwrap();
-                // The machine that gave it up is a spare, and is the one that gets it back.
-                let given = pool.awake(1);
+                // The machine that gave it up is a spare, and is the one that waits with it.
+                let given = pool.coordinator.take_idle();
+                if let Some((permit, machine)) = &given {
+                    assert_eq!(*machine, 1);
+                    pool.uses(permit);
+                }
                 outcomes.observe((kept.is_some(), given.is_some()));
                 if let Some(permit) = &kept {
                     pool.uses(permit);
@@ -208,17 +212,18 @@ fn more_as_one_goes_idle() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    assert!(pool.coordinator.grow(1, |_| true));
-                    let permit = pool.told_to_run(1);
+                    assert!(pool.coordinator.grow(1, &pool.queues));
+                    let (permit, _) = pool.coordinator.take_idle().expect("one is");
+                    pool.uses(&permit);
                     pool.queues.deques[permit.processor()].store(1, Ordering::Relaxed);
                     pool.coordinator.wake_one();
                     permit
                 }
             });
             pool.go_idle(first, 0);
-            drop(newcomer.join().unwrap());
+            let runs = newcomer.join().unwrap().processor();
             assert!(
-                pool.awake(0).is_some(),
+                pool.awake(1 - runs).is_some(),
                 "a task is there, and its neighbour sleeps"
             );
         },
@@ -242,9 +247,11 @@ fn not_quiescent_as_one_is_taken_up() {
             let newcomer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
-                    assert!(pool.coordinator.grow(1, |_| true));
-                    let permit = pool.told_to_run(1);
+                    // Its second look finds the task.
+                    assert!(pool.coordinator.grow(1, &pool.queues));
+                    let permit = pool.awake(1).expect("it is on top");
                     assert!(pool.take());
+                    pool.coordinator.stop_searching(&pool.queues);
                     permit
                 }
             });
@@ -275,7 +282,7 @@ fn no_waiter_gets_one_too_many() {
                 move || {
                     pool.pass();
                     pool.uses(&second);
-                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.hand_off(second, 1, &pool.queues)
                 }
             });
             pool.go_idle(first, substitute);
@@ -304,7 +311,7 @@ fn not_while_one_whose_processor_was_given_up_is_away() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.hand_off(second, 1, &pool.queues)
                 }
             });
             assert!(!pool.is_quiescent(), "a call is under way");

@@ -44,11 +44,11 @@ impl PoolHost {
 
 impl Host for PoolHost {
     fn notify(&self) {
-        self.with(PoolHandle::notify_behind_fence);
+        self.with(|threads| threads.notify_behind_fence());
     }
 
     fn nudge_threads(&self) {
-        self.with(PoolHandle::nudge_threads);
+        self.with(|threads| threads.nudge_threads());
     }
 
     fn block(&self, call: &mut dyn FnMut()) {
@@ -66,12 +66,12 @@ impl Host for PoolHost {
     }
 
     fn make_way(&self) {
-        self.with(PoolHandle::make_way);
+        self.with(|threads| threads.make_way());
     }
 
     fn is_ending(&self) -> bool {
         match &self.threads {
-            HostThreads::Lent(_) => self.with(PoolHandle::is_ending) != Some(false),
+            HostThreads::Lent(_) => self.with(|threads| threads.is_ending()) != Some(false),
             HostThreads::None | HostThreads::Own(_) => false,
         }
     }

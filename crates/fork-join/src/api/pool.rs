@@ -72,7 +72,7 @@ impl Pool {
     /// caller cannot be one.
     pub fn start(mut config: Config) -> Result<Self, StartError> {
         config.stack_size.get_or_insert_with(usual_stack_size);
-        Self::start_by(config, Processors::start_unawaited)
+        Self::start_by(config, Processors::start_all)
     }
 
     /// A pool as `config` says, of threads that `spawn` makes: it says why there is no such thread,
@@ -164,7 +164,7 @@ impl Pool {
     /// How many threads run jobs at a time.
     pub fn threads(&self) -> usize {
         let own = self.processors().map_or(0, |all| all.count());
-        let lent = self.lent_by.as_ref().map_or(0, PoolHandle::count);
+        let lent = self.lent_by.as_ref().map_or(0, |lent| lent.count());
         own + lent + usize::from(self.takes_caller)
     }
 

@@ -3,13 +3,13 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use filch_sync::time;
 
 use crate::protocol::Idle;
-use crate::thread::beginning::ThreadError;
 
 /// How many processors, and how many threads for them.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +134,7 @@ impl Config {
 
     /// The numbers, checked: processors to begin with, at most, and threads.
     pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), StartError> {
-        let parallelism = available_parallelism().map_or(1, usize::from);
+        let parallelism = parallelism();
         let max = self.max_processors.unwrap_or(Idle::MAX_PROCESSORS);
         if max == 0 {
             return Err(StartError::NoProcessors);
@@ -170,6 +170,12 @@ impl Config {
     }
 }
 
+/// The parallelism that the system reports. Asked once: it reads files of the control group.
+fn parallelism() -> usize {
+    static PARALLELISM: OnceLock<usize> = OnceLock::new();
+    *PARALLELISM.get_or_init(|| available_parallelism().map_or(1, usize::from))
+}
+
 /// An interval that every clock can show the end of.
 const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -200,22 +206,8 @@ pub enum StartError {
     AlreadyStarted,
     /// The pool has been stopped.
     Stopped,
-    /// The system refused a thread.
+    /// The system refused the first thread, or one of those that are started at once.
     Thread(io::Error),
-    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of a thread.
-    Scratch {
-        /// What the panic said.
-        message: String,
-    },
-}
-
-impl From<ThreadError> for StartError {
-    fn from(error: ThreadError) -> Self {
-        match error {
-            ThreadError::System(error) => Self::Thread(error),
-            ThreadError::Scratch(message) => Self::Scratch { message },
-        }
-    }
 }
 
 impl fmt::Display for StartError {
@@ -232,12 +224,6 @@ impl fmt::Display for StartError {
                 write!(
                     f,
                     "{limit} threads are not enough for {processors} processors: raise the limit"
-                )
-            }
-            Self::Scratch { message } => {
-                write!(
-                    f,
-                    "a thread could not begin: making its scratch panicked: {message}"
                 )
             }
             Self::AlreadyStarted => f.write_str("the processors have been started already"),

@@ -1,23 +1,15 @@
-//! What a user of the crate calls: [`Processors`](processors::Processors), and each operation on it
-//! in a file with the errors that it returns.
+//! What a pool is: [`Processors`](processors::Processors), its [`Runner`](runner::Runner), and how
+//! a thread knows that it is one of its machines.
 
 pub(crate) mod attach;
-mod blocking;
 pub(crate) mod config;
-pub(crate) mod dump;
-mod guests;
-#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
-pub(crate) mod handle;
-pub(crate) mod lengths;
-mod long_turns;
+#[expect(
+    unsafe_code,
+    reason = "a thread finds its machine through a pointer that it keeps itself"
+)]
+pub(crate) mod current;
 pub(crate) mod processors;
-mod progress;
-mod quiescence;
-pub(crate) mod reserve;
-pub(crate) mod resize;
+pub(crate) mod progress;
 pub(crate) mod runner;
-pub(crate) mod running;
-mod shutdown;
-mod sighting;
-mod start;
-mod watchdog;
+pub(crate) mod threads;
+pub(crate) mod visit;

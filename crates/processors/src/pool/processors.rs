@@ -1,33 +1,33 @@
 //! A pool of processors, and how tasks get into it.
 
 use std::fmt;
+use std::io;
 use std::num::NonZeroU64;
 use std::sync::{Arc as StdArc, OnceLock};
 
 use filch_injector::AllocateError;
 use filch_parker::Unparker;
-use filch_sync::{Arc, Mutex};
+use filch_sync::{Arc, Mutex, lock};
 
 use crate::pool::config::{Config, StartError};
 use crate::pool::progress::Progress;
+
+use crate::pool::current;
+use crate::pool::threads::Handles;
+use crate::pool::visit::{Awaited, Visit};
 use crate::protocol::threads::ThreadStats;
 use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::stats::ProcessorStats;
-use crate::thread::beginning::{Teller, Thread};
-use crate::thread::current;
-use crate::thread::guest::{Awaited, Visit};
-use crate::thread::handles::Handles;
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
 /// run on them.
 pub struct Processors<T> {
     pub(crate) shared: Shared<T>,
     pub(crate) config: Config,
-    /// From the start until the last thread has exited.
-    pub(crate) starter: Mutex<Option<StdArc<dyn StartThread<T>>>>,
+    pub(crate) runner: RunnerSlot<T>,
     pub(crate) handles: Arc<Handles>,
     /// What the last dump saw.
     pub(crate) progress: Mutex<Progress>,
@@ -35,13 +35,10 @@ pub struct Processors<T> {
     pub(crate) watchdog: OnceLock<Unparker>,
 }
 
-/// Makes threads, and knows what the runner says of a task.
-pub(crate) trait StartThread<T>: Send + Sync {
-    /// The thread of a machine, which then tells whether it can run tasks.
-    fn thread(&self, machine: usize, teller: Teller) -> Thread;
-
-    /// The same, for which nobody waits.
-    fn expected_thread(&self, machine: usize, teller: Teller) -> Thread;
+/// A runner with its pool at hand, of whatever type it is.
+pub(crate) trait AnyRunner<T>: Send + Sync {
+    /// Has the system make the thread of a machine.
+    fn start_thread(&self, machine: usize) -> io::Result<()>;
 
     /// Runs the task for a guest: see [`Visit::run`].
     fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>);
@@ -52,6 +49,9 @@ pub(crate) trait StartThread<T>: Send + Sync {
     /// What a person should read for that.
     fn describe(&self, label: NonZeroU64) -> String;
 }
+
+/// The runner of a pool, from the start until the last thread has exited.
+pub(crate) type RunnerSlot<T> = StdArc<Mutex<Option<StdArc<dyn AnyRunner<T>>>>>;
 
 impl<T: Send + 'static> Processors<T> {
     /// Makes the processors. Tasks can be scheduled from now on; they run once
@@ -82,10 +82,20 @@ impl<T: Send + 'static> Processors<T> {
 
     fn make(config: Config, prefetch: Option<fn(&T)>) -> Result<Arc<Self>, StartError> {
         let (processors, places, threads) = config.resolve()?;
+        let coordinator = Coordinator::new(places, processors, threads, config.spare_threads);
+        let runner: RunnerSlot<T> = StdArc::new(Mutex::new(None));
+        coordinator.set_launcher({
+            let runner = StdArc::clone(&runner);
+            move |machine| {
+                let runner = lock(&runner).clone();
+                let ended = || io::Error::other("the pool does not run");
+                runner.ok_or_else(ended)?.start_thread(machine)
+            }
+        });
         Ok(Arc::new(Self {
             shared: Shared {
                 queues: TaskQueues::new(places, (config.clock)()),
-                coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
+                coordinator,
                 bound_tasks: BoundTasks::default(),
                 long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
@@ -93,7 +103,7 @@ impl<T: Send + 'static> Processors<T> {
                 prefetch,
             },
             config,
-            starter: Mutex::new(None),
+            runner,
             handles: Arc::default(),
             progress: Mutex::default(),
             watchdog: OnceLock::new(),
@@ -136,7 +146,7 @@ impl<T: Send + 'static> Processors<T> {
                 let local = queues.locals.get(permit);
                 // Without memory for a larger deque it goes where all tasks go from outside, block
                 // by block.
-                if let Err(task) = local.push(task) {
+                if let Err(task) = local.deque.try_push(task) {
                     queues.global.push(task);
                 }
                 let counters = &queues.processors[permit.processor()].counters;
@@ -215,7 +225,7 @@ impl<T: Send + 'static> Processors<T> {
                 && queues.yielded.is_empty()
                 && let Some(lone) = task.take()
             {
-                task = local.push(lone).err();
+                task = local.deque.try_push(lone).err();
             }
         };
         // SAFETY: none of these knows of the cell, and none runs a task.

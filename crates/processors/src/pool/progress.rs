@@ -1,5 +1,4 @@
-//! For how long something has made no progress: told by two looks at a counter that is there
-//! anyway, so that it costs nothing between them.
+//! For how long something has made no progress: told by two looks at a counter.
 
 use std::time::{Duration, Instant};
 

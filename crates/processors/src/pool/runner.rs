@@ -15,11 +15,8 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// The scratch for the thread of that number. Threads come and go, as many at a time as
     /// [`Config::thread_limit`](crate::Config::thread_limit) says, and numbers are used again.
     ///
-    /// The thread that starts another one waits for this. So it must not wait for a task, nor start
-    /// or resize the pool, or reserve a thread. If it panics, there is no such thread:
-    /// [`start`](crate::Processors::start), [`resize`](crate::Processors::resize) and
-    /// [`reserve_thread`](crate::Processors::reserve_thread) say so, with the message, and a
-    /// [`blocking`](crate::Processors::blocking) call that needs one keeps its processor.
+    /// If it panics, there is no such thread, and the others do its work: see
+    /// [`start`](crate::Processors::start). It must not wait for a task.
     fn scratch(&self, thread: usize) -> Self::Scratch;
 
     /// The thread that the task is bound to, if it is: see

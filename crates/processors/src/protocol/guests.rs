@@ -7,7 +7,7 @@
 
 use filch_parker::Parker;
 
-use crate::protocol::state::binding::{Binding, MAX_BOUND};
+use crate::protocol::state::binding::MAX_BOUND;
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::Activity;
 use crate::protocol::state::permit::Permit;
@@ -19,44 +19,43 @@ impl Coordinator {
         self.idle.borrow().map(|processor| self.popped(processor))
     }
 
-    /// A guest is about to block. From now on it is a machine that has borrowed its processor, as
-    /// a bound one has, though no tasks are bound to it: so the lender runs on the processor
-    /// meanwhile, and whichever machine loses one to the guest afterwards is its next lender. Its
-    /// place, and the parker of that; none if there are as many such machines as there may be.
-    pub fn enlist(&self, lender: usize) -> Option<(usize, Parker)> {
+    /// A guest is about to block: it gets a place of its own, and the parker of that, and is a
+    /// machine from now on, which has taken the processor from its lender: that is a spare now.
+    /// None if there are as many guests and bound machines as there may be.
+    pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
         let mut synced = self.synced();
         if synced.bound == MAX_BOUND {
             return None;
         }
         let place = self.place(&mut synced)?;
+        self.machine(place).expect_thread();
+        synced.threads += 1;
         synced.bound += 1;
-        synced.bindings.push(Binding {
-            id: None,
-            machine: place,
-            waits: false,
-            lender: Some(lender),
-            released: false,
-        });
         let parker = synced.parkers[place].take();
+        // However many there are: the guest is about to need one.
+        match self.machine(lender).has_thread() {
+            true => synced.spares.push(lender),
+            false => synced.vacant.push(lender),
+        }
         drop(synced);
         self.machine(place).set_activity(Activity::Runs);
         Some((place, parker?))
     }
 
-    /// The guest, which has a processor, has no place any more. The lender of that processor.
-    pub fn dismiss(&self, machine: usize, parker: Parker) -> usize {
+    /// The guest, which has a processor, is no machine any more. Returns one that waits to get the
+    /// processor back: a spare, or the guest's own place, without a thread.
+    pub fn unregister(&self, machine: usize, parker: Parker) -> usize {
         self.machine(machine).task.show(0);
         self.machine(machine).set_activity(Activity::Gone);
+        self.machine(machine).lose_thread();
         let mut synced = self.synced();
-        let of_machine = |binding: &Binding| binding.machine == machine;
-        let binding = synced.bindings.iter().position(of_machine);
-        let lender = binding.and_then(|at| synced.take_binding(at).lender);
         synced.parkers[machine] = Some(parker);
-        synced.vacant.push(machine);
         synced.threads -= 1;
-        match lender {
-            Some(lender) => lender,
-            None => unreachable!("a processor on which a guest runs has a lender"),
+        synced.bound -= 1;
+        let heir = synced.spares.pop();
+        if heir.is_some() {
+            synced.vacant.push(machine);
         }
+        heir.unwrap_or(machine)
     }
 }

@@ -7,53 +7,42 @@ use filch_sync::atomic::{Ordering, fence};
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::grant::{Activity, Grant};
 use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
-    /// spare machine, which is woken at once if there is work. If a queued task is due, the spare
-    /// machine gets the processor at once, waiters or not. If there is no spare, `start` is called
-    /// to start one for the place that it is told, and says whether it could.
+    /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
+    /// task is due, that machine gets the processor at once, waiters or not. A processor too many
+    /// is given up, and not passed on to a waiter, which would pass it on in the same way.
     ///
     /// # Errors
-    /// The permit, if no thread could be had: the machine must block with it.
-    pub fn hand_off(
-        &self,
-        permit: Permit,
-        machine: usize,
-        start: impl FnOnce(usize) -> bool,
-        work: &impl Work,
-    ) -> Result<(), Permit> {
+    /// The permit, if there are as many threads as there may be: the machine must block with it.
+    pub fn hand_off(&self, permit: Permit, machine: usize, work: &impl Work) -> Result<(), Permit> {
+        let mut permit = permit;
+        if self.control_word().is_surplus(permit.processor()) {
+            match self.retire_and(permit, work, |_| self.begin_call(machine)) {
+                Ok(()) => return Ok(()),
+                Err(kept) => permit = kept,
+            }
+        }
         let mut queued_task_is_due = self.is_queued_task_due(&permit);
         if queued_task_is_due && !work.exists() {
             self.forget_returns(&permit);
             queued_task_is_due = false;
         }
         let mut synced = self.synced();
-        let lender = synced.take_lender(machine);
-        // A bound machine that waits needs a machine to return the processor to: it gets it from
-        // the idle stack, with the substitute. And a machine that has borrowed it returns it.
-        let passes_on = !queued_task_is_due && lender.is_none() && !synced.is_next_waiter_bound();
-        if passes_on && let Some(waiter) = self.next_waiter(&mut synced) {
+        if !queued_task_is_due && let Some(waiter) = self.next_waiter(&mut synced) {
             drop(synced);
             self.begin_call(machine);
             self.grant_return(waiter, permit);
             return Ok(());
         }
-        let substitute = match lender.or_else(|| synced.spares.pop()) {
-            Some(spare) => {
-                drop(synced);
-                spare
-            }
-            None => {
-                let place = self.place_within_limit(&mut synced);
-                drop(synced);
-                match place {
-                    Some(place) if self.try_start(place, start) => place,
-                    _ => return Err(permit),
-                }
-            }
+        let spare = synced.spares.pop();
+        let Some(substitute) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
+            return Err(permit);
         };
+        drop(synced);
         self.begin_call(machine);
         if queued_task_is_due {
             // Not by way of the idle stack, from which the next returning machine might take it.
@@ -62,25 +51,6 @@ impl Coordinator {
             self.go_idle(permit, substitute, false, work);
         }
         Ok(())
-    }
-
-    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a
-    /// waiter, which would pass it on in the same way.
-    ///
-    /// # Errors
-    /// The permit, if the number of processors has been raised again.
-    pub fn retire_for_call(
-        &self,
-        permit: Permit,
-        machine: usize,
-        work: &impl Work,
-    ) -> Result<(), Permit> {
-        self.retire_and(permit, work, |synced| {
-            self.begin_call(machine);
-            if let Some(lender) = synced.take_lender(machine) {
-                self.become_spare(lender, synced);
-            }
-        })
     }
 
     fn begin_call(&self, machine: usize) {
@@ -118,19 +88,29 @@ impl Coordinator {
         if self.control_word().waiting() == 0
             && let Some((permit, displaced)) = self.take_idle()
         {
-            self.displace(displaced, machine, &mut self.synced());
+            self.become_spare(displaced, &mut self.synced());
             // ORDERING: Relaxed: for people, as long as the machine has the permit.
             self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
             self.count_return(&permit);
             return Some(permit);
         }
         let mut synced = self.synced();
+        if let Some(permit) = self.take_missing(&mut synced) {
+            // ORDERING: Relaxed: as above.
+            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            return Some(permit);
+        }
+        self.queue(machine, &mut synced);
+        None
+    }
+
+    /// The machine waits for a processor, behind others, and is served if one is idle.
+    pub(crate) fn queue(&self, machine: usize, synced: &mut Synced) {
         synced.waiters.push_back(machine);
         self.control.add_waiting();
         // ORDERING: partner of the fence in `Idle::go_idle`. Either a processor that goes idle now
         // sees in the control word that a machine waits, or we see it on the stack.
         fence(Ordering::SeqCst);
-        self.serve_waiters(&mut synced);
-        None
+        self.serve_waiters(synced);
     }
 }

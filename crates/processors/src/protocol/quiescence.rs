@@ -48,7 +48,9 @@ impl Coordinator {
         // acquired with the word, and whose being given up with `activated`; and it is back while
         // it has one again: if that is what we see, `is_unchanged` sees that it was taken off the
         // stack.
-        if self.away.load(Ordering::Relaxed) > 0 {
+        // So with a bound machine that was called for a task: it is in line before the machine that
+        // has found the task goes idle, and leaves it when a processor was taken off the stack.
+        if self.away.load(Ordering::Relaxed) > 0 || self.control_word().waiting() > 0 {
             return None;
         }
         // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the look at the

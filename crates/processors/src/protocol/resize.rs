@@ -7,42 +7,15 @@
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::protocol::state::coordinator::Coordinator;
-use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
-    /// Starts a machine for each of the first `count` processors, all of which are inactive;
-    /// `start` starts the thread for the place that it is told. Whether all could be had, and the
-    /// pool has not been stopped meanwhile; if not, there is none.
-    pub fn start_all(&self, count: usize, mut start: impl FnMut(usize) -> bool) -> bool {
-        let mut machines = Vec::new();
-        while machines.len() < count {
-            let place = self.place_within_limit(&mut self.synced());
-            match place.filter(|&place| self.try_start(place, &mut start)) {
-                Some(place) => machines.push(place),
-                None => break,
-            }
-        }
-        // No machine runs before this, so none that blocks could have taken one of the places.
-        // Under one lock, so that the end does not come in between.
-        let mut synced = self.synced();
-        let complete = machines.len() == count && !synced.over;
-        for (processor, machine) in machines.into_iter().enumerate() {
-            let permit = complete.then(|| self.activate(processor, &mut synced));
-            match permit.flatten() {
-                Some(permit) => self.grant(machine, Grant::Run(permit)),
-                None => self.tell_to_exit(machine, &mut synced),
-            }
-        }
-        complete
-    }
-
-    /// Raises the number to `processor + 1`, from one less. An inactive processor is given to a
-    /// spare machine, or to one that `start` starts. Whether there was one, and the pool is not
+    /// Raises the number to `processor + 1`, from one less. An inactive processor goes on the idle
+    /// stack, with a spare machine or a new one. Returns whether there was one, and the pool is not
     /// over.
-    pub fn grow(&self, processor: usize, start: impl FnOnce(usize) -> bool) -> bool {
+    pub fn grow(&self, processor: usize, work: &impl Work) -> bool {
         let mut synced = self.synced();
         if synced.over {
             return false;
@@ -52,28 +25,16 @@ impl Coordinator {
             self.raise_active(processor + 1);
             return true;
         }
-        let machine = match synced.spares.pop() {
-            Some(spare) => spare,
-            None => {
-                let place = self.place_within_limit(&mut synced);
-                drop(synced);
-                let Some(place) = place.filter(|&place| self.try_start(place, start)) else {
-                    return false;
-                };
-                synced = self.synced();
-                place
-            }
-        };
-        let permit = match synced.over {
-            true => None,
-            false => self.activate(processor, &mut synced),
-        };
-        let Some(permit) = permit else {
-            self.tell_to_exit(machine, &mut synced);
+        let spare = synced.spares.pop();
+        let Some(machine) = spare.or_else(|| self.place_within_limit(&mut synced)) else {
             return false;
         };
+        let Some(permit) = self.activate(processor, &mut synced) else {
+            unreachable!("it is inactive, and we have the lock");
+        };
         self.raise_active(processor + 1);
-        self.grant(machine, Grant::Run(permit));
+        drop(synced);
+        self.go_idle(permit, machine, false, work);
         true
     }
 
@@ -125,6 +86,7 @@ impl Coordinator {
             then(&mut synced);
             self.deactivate(permit, &mut synced);
         }
+        self.restore_missing(work);
         self.announce_quiescence(work);
         Ok(())
     }

@@ -28,7 +28,7 @@ impl Coordinator {
                 return;
             };
             if let Some(rested) = self.next_resting(synced) {
-                self.displace(machine, rested, synced);
+                self.become_spare(machine, synced);
                 self.grant_return(rested, permit);
             }
         }
@@ -76,7 +76,7 @@ impl Coordinator {
         let Some(rested) = self.next_resting(&mut synced) else {
             return Err(permit);
         };
-        self.displace(machine, rested, &mut synced);
+        self.become_spare(machine, &mut synced);
         drop(synced);
         self.grant_return(rested, permit);
         Ok(())

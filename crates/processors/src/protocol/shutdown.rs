@@ -8,6 +8,7 @@
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
@@ -39,7 +40,8 @@ impl Coordinator {
         // ORDERING: Relaxed: it changes under the lock that we have. If it is zero, none of the
         // threads has come. If one may come still, it ends the pool when it has found no work.
         if self.activated.load(Ordering::Relaxed) == 0 {
-            if synced.expected > 0 && !synced.gives_up {
+            // So it does if all processors are missing, and their threads in blocking calls.
+            if synced.expected > 0 && !synced.gives_up || synced.missing > 0 {
                 return;
             }
         } else {
@@ -58,18 +60,21 @@ impl Coordinator {
             // There is none to be woken or borrowed any more.
             self.idle.open();
         }
+        self.end(&mut synced);
+    }
+
+    /// Nothing runs any more, or will: every machine that waits is told to exit.
+    pub(crate) fn end(&self, synced: &mut Synced) {
         synced.over = true;
         for spare in std::mem::take(&mut synced.spares) {
-            self.tell_to_exit(spare, &mut synced);
+            self.tell_to_exit(spare, synced);
         }
         // All of them wait: one that had a task would have a processor, or be away.
         for binding in std::mem::take(&mut synced.bindings) {
             synced.bound -= 1;
-            self.tell_to_exit(binding.machine, &mut synced);
+            self.tell_to_exit(binding.machine, synced);
         }
-        let none_is_left = synced.threads == 0;
-        drop(synced);
-        if none_is_left {
+        if synced.threads == 0 {
             self.announce_end();
         }
     }

@@ -1,11 +1,11 @@
-//! How many threads there are, and when another one is started.
+//! How many machines there may be, and how a thread comes and goes.
 //!
-//! `start` creates the initial threads. Later ones come from three places: a machine that has a
-//! processor and is about to block while there is no spare; a resize; and a reservation. One thread
-//! is started at a time, and at most one per processor is wanted at a time, however many calls
-//! block: so no timer is needed to prevent a storm. At the limit a blocking call keeps its
-//! processor. Bound threads have a limit of their own, and one thread per processor that has been
-//! told to exit may come on top of it.
+//! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
+//! has a processor and is about to block while there is no spare; its thread comes with its first
+//! grant. At most one per processor is wanted at a time, however many calls block: so no timer is
+//! needed to prevent a storm. At the limit a blocking call keeps its processor. Bound threads have
+//! a limit of their own, and one thread per processor that has been told to exit may come on top of
+//! it.
 
 use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
@@ -19,7 +19,7 @@ use crate::protocol::state::synced::Synced;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadStats {
-    /// Threads there are, those included that are expected.
+    /// Threads there are, those included that are expected. They come when they are needed.
     pub threads: usize,
     /// Of those, the spare ones: they have no processor and wait to be needed.
     pub spares: usize,
@@ -34,7 +34,8 @@ pub struct ThreadStats {
     pub limit: usize,
     /// Threads started so far.
     pub started: u64,
-    /// Times a thread was wanted for a blocking call or a resize, and could not be had.
+    /// Times a thread was wanted, and could not be had: because of the limit, because the system
+    /// refused it, or because its scratch panicked.
     pub refused: u64,
 }
 
@@ -52,39 +53,21 @@ impl Coordinator {
         self.place(synced)
     }
 
-    /// A place for one more machine.
+    /// A place for one more machine, which has no thread.
     pub(crate) fn place(&self, synced: &mut Synced) -> Option<usize> {
-        let place = synced.vacant.pop().or_else(|| {
-            let place = synced.parkers.len();
-            let parker = Parker::new();
-            let machine = self.machines.get(place)?;
-            machine.set(MachineShared::new(&parker)).ok()?;
-            synced.parkers.push(Some(parker));
-            Some(place)
-        });
-        match place {
-            None => synced.refused += 1,
-            Some(_) => synced.threads += 1,
+        if let Some(place) = synced.vacant.pop() {
+            self.machine(place).lose_thread();
+            return Some(place);
         }
-        place
-    }
-
-    /// Starts a thread for a place that was vacant. If that fails, the place is vacant again.
-    pub(crate) fn try_start(&self, place: usize, start: impl FnOnce(usize) -> bool) -> bool {
-        let started = start(place);
-        self.record_start(place, started, &mut self.synced());
-        started
-    }
-
-    /// The thread for that place was started, or could not be had.
-    pub(crate) fn record_start(&self, place: usize, started: bool, synced: &mut Synced) {
-        if started {
-            synced.started += 1;
-        } else {
+        let place = synced.parkers.len();
+        let Some(machine) = self.machines.get(place) else {
             synced.refused += 1;
-            synced.threads -= 1;
-            synced.vacant.push(place);
-        }
+            return None;
+        };
+        let parker = Parker::new();
+        machine.set(MachineShared::new(&parker)).ok()?;
+        synced.parkers.push(Some(parker));
+        Some(place)
     }
 
     /// The thread of that place has begun: its parker.
@@ -94,13 +77,6 @@ impl Coordinator {
             Some(parker) => parker,
             None => unreachable!("a place has one thread"),
         }
-    }
-
-    /// The thread of that place cannot run anything, and no other thread knows of it, but the one
-    /// that is starting it, and will [record](Self::record_start) that.
-    pub(crate) fn abandon(&self, machine: usize, parker: Parker) {
-        self.machine(machine).set_activity(Activity::Gone);
-        self.synced().parkers[machine] = Some(parker);
     }
 
     /// The thread has been told to exit, and does. It must ask [`is_deserted`](Self::is_deserted)
@@ -122,11 +98,7 @@ impl Coordinator {
             // ORDERING: Relaxed: a statistic.
             blocking: self.away.load(Ordering::Relaxed),
             waiting: synced.waiters.len(),
-            bound: synced
-                .bindings
-                .iter()
-                .filter(|binding| binding.id.is_some())
-                .count(),
+            bound: synced.bindings.len(),
             limit: self.limit,
             started: synced.started,
             refused: synced.refused,
@@ -141,15 +113,17 @@ mod tests {
     #[test]
     fn a_place_tells_whether_its_thread_is_there() {
         let coordinator = Coordinator::new(1, 1, 1, 0);
-        let start = |place| {
-            let activity = || coordinator.machine(place).activity().0;
-            assert!(matches!(activity(), Activity::Gone));
-            let parker = coordinator.enter(place);
-            assert!(matches!(activity(), Activity::Parked));
-            coordinator.abandon(place, parker);
-            assert!(matches!(activity(), Activity::Gone));
-            false
-        };
-        assert!(coordinator.bind(start).is_none());
+        let place = coordinator.place(&mut coordinator.synced()).unwrap();
+        let machine = coordinator.machine(place);
+        assert!(!machine.has_thread() && machine.activity().0 == Activity::Gone);
+        coordinator.start_thread(place).unwrap();
+        assert!(machine.has_thread() && machine.activity().0 == Activity::Gone);
+        let parker = coordinator.enter(place);
+        assert_eq!(machine.activity().0, Activity::Parked);
+        coordinator.tell_to_exit(place, &mut coordinator.synced());
+        coordinator.exit(place, parker);
+        assert_eq!(machine.activity().0, Activity::Gone);
+        assert_eq!(coordinator.place(&mut coordinator.synced()), Some(place));
+        assert!(!machine.has_thread(), "another one's is to come");
     }
 }

@@ -27,7 +27,7 @@ impl Coordinator {
                 return;
             };
             if let Some(waiter) = self.next_waiter(synced) {
-                self.displace(machine, waiter, synced);
+                self.become_spare(machine, synced);
                 self.grant_return(waiter, permit);
             }
         }
@@ -43,7 +43,7 @@ impl Coordinator {
         let Some(waiter) = self.next_waiter(&mut synced) else {
             return Err(permit);
         };
-        self.displace(machine, waiter, &mut synced);
+        self.become_spare(machine, &mut synced);
         drop(synced);
         self.grant_return(waiter, permit);
         Ok(())

@@ -81,7 +81,10 @@ mod tests {
     #[test]
     fn a_wait_ends_with_a_grant_or_at_its_deadline() {
         let coordinator = Coordinator::new(1, 1, 1, 0);
-        assert!(coordinator.grow(0, |_| true));
+        let place = coordinator.place(&mut coordinator.synced()).unwrap();
+        coordinator.start_thread(place).unwrap();
+        let permit = coordinator.activate(0, &mut coordinator.synced()).unwrap();
+        coordinator.grant(place, Grant::Run(permit));
         let parker = coordinator.enter(0);
         let grant = coordinator.wait_until(0, &parker, Instant::now());
         let grant = grant.expect("it was there before");

@@ -55,6 +55,11 @@ impl<T> BoundTasks<T> {
         )
     }
 
+    /// That thread will run none: here are those that wait for it.
+    pub(crate) fn close(&self, id: BoundId) -> Option<VecDeque<T>> {
+        lock(&self.0).remove(&id)
+    }
+
     /// Whether none waits for that thread; then, with `close`, none ever will.
     pub(crate) fn is_done(&self, id: BoundId, close: bool) -> bool {
         let mut queues = lock(&self.0);

@@ -4,8 +4,8 @@
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
+use crate::queues::fair::fairness::{Turn, oldest};
 use crate::queues::local::Local;
-use crate::queues::look_around::{Turn, oldest};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
@@ -17,14 +17,14 @@ const RACES: u32 = 4;
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
     /// queue, else the oldest of those that have given way. At times it is another one's turn:
-    /// `look_around.rs`. Also none if it is the source's turn, with which a search begins.
+    /// `fair/fairness.rs`. Also none if it is the source's turn, with which a search begins.
     #[inline(always)]
     pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
-        if self.turns.tick() {
-            match self.look_around(shared) {
+        if self.fair.clock.tick() {
+            match self.check_fairness(shared) {
                 Turn::Task(task) => return Some(task),
                 Turn::Source => {
-                    self.is_sources_turn.set(true);
+                    self.fair.is_sources_turn.set(true);
                     return None;
                 }
                 Turn::Any => {}
@@ -65,7 +65,7 @@ impl<T: Send + 'static> Local<T> {
     /// that have given way.
     #[inline(never)]
     fn take_shared(&self, shared: &Shared<T>) -> Option<T> {
-        self.take_global(shared, self.turns.batch())
+        self.take_global(shared, self.fair.clock.batch())
             .or_else(|| self.take_yielded(shared))
     }
 

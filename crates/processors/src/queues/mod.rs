@@ -1,14 +1,11 @@
 //! Where tasks wait, and the order in which a processor looks for one.
 
 pub(crate) mod bound_tasks;
+pub(crate) mod fair;
 mod find_work;
 pub(crate) mod global_queue;
 pub(crate) mod local;
-pub(crate) mod look_around;
-mod seniority;
 pub(crate) mod shared;
-#[cfg(test)]
-mod simulation;
 #[expect(
     unsafe_code,
     reason = "what a piece of another crate's work is, its maker knows"
@@ -16,5 +13,6 @@ mod simulation;
 pub(crate) mod source;
 pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
-pub(crate) mod turn_clock;
+#[cfg(test)]
+mod tests;
 mod watching;

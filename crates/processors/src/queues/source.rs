@@ -190,9 +190,15 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub(crate) struct AttachedSource(OnceLock<Box<dyn Source>>);
+pub struct SourceSlot(OnceLock<Box<dyn Source>>);
 
-impl AttachedSource {
+impl fmt::Debug for SourceSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SourceSlot").finish_non_exhaustive()
+    }
+}
+
+impl SourceSlot {
     /// Attaches it, once.
     ///
     /// # Errors
@@ -280,7 +286,7 @@ pub(crate) mod tests {
     use std::cell::Cell;
     use std::ptr::{self, NonNull};
 
-    use super::{AttachedSource, Piece, Source};
+    use super::{Piece, Source, SourceSlot};
 
     thread_local! {
         static MICROS: Cell<u32> = const { Cell::new(0) };
@@ -312,7 +318,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_first_source_stays() {
-        let attached = AttachedSource::default();
+        let attached = SourceSlot::default();
         assert!(!attached.is_attached() && attached.is_empty() && attached.take().is_none());
         assert!(attached.attach(Endless(7)).is_ok());
         assert!(
@@ -327,7 +333,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_source_may_be_empty() {
-        let attached = AttachedSource::default();
+        let attached = SourceSlot::default();
         assert!(attached.attach(Endless(0)).is_ok());
         assert!(attached.is_attached() && attached.is_empty() && attached.take().is_none());
     }

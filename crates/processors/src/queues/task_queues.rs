@@ -11,11 +11,12 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
+use crate::queues::fair::age_order::AgeOrder;
+use crate::queues::fair::fairness::Fairness;
 use crate::queues::global_queue::GlobalQueue;
 use crate::queues::local::Local;
-use crate::queues::seniority::Seniority;
-use crate::queues::source::AttachedSource;
-use crate::stats::{Counters, Gauge};
+use crate::queues::source::SourceSlot;
+use crate::stats::Counters;
 
 /// What other threads see of a processor: where to steal from it, and what it has done.
 ///
@@ -23,8 +24,6 @@ use crate::stats::{Counters, Gauge};
 pub(crate) struct Processor<T> {
     pub(crate) stealer: Stealer<T>,
     pub(crate) counters: CachePadded<Counters>,
-    /// Turns from one reading of the time to the next.
-    pub(crate) interval: Gauge,
     /// The task that a guest runs on it.
     pub(crate) guest: ShownTask,
 }
@@ -40,7 +39,7 @@ pub(crate) struct TaskQueues<T> {
     /// For tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
     /// Of what is no task.
-    pub(crate) source: AttachedSource,
+    pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,
 }
@@ -50,8 +49,8 @@ impl<T: Send + 'static> TaskQueues<T> {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
         let (global, yielded) = (GlobalQueue::new(), Injector::new());
         let local = |(own, worker)| {
-            let seniority = Seniority::new(&yielded, &global);
-            Local::new(own, worker, seniority, now)
+            let age_order = AgeOrder::new(&yielded, &global);
+            Local::new(own, worker, Fairness::new(age_order, now))
         };
         Self {
             processors: workers
@@ -59,7 +58,6 @@ impl<T: Send + 'static> TaskQueues<T> {
                 .map(|worker| Processor {
                     stealer: worker.stealer(),
                     counters: CachePadded::new(Counters::default()),
-                    interval: Gauge::default(),
                     guest: ShownTask::default(),
                 })
                 .collect(),
@@ -67,7 +65,7 @@ impl<T: Send + 'static> TaskQueues<T> {
             global,
             yielded,
             idle_priority: Injector::new(),
-            source: AttachedSource::default(),
+            source: SourceSlot::default(),
             reach: CachePadded::new(AtomicUsize::new(0)),
         }
     }
@@ -146,7 +144,7 @@ mod tests {
     use std::time::Instant;
 
     use super::{GlobalQueue, TaskQueues};
-    use crate::protocol::{Coordinator, Grant, Work};
+    use crate::protocol::{Coordinator, Work};
     use crate::queues::source::tests::Endless;
 
     #[test]
@@ -154,10 +152,8 @@ mod tests {
         let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
-        assert!(coordinator.grow(0, |_| true));
-        let Some(Grant::Run(permit)) = coordinator.take_grant(0) else {
-            panic!("a processor for the first machine");
-        };
+        assert!(coordinator.start(1, &queues).unwrap());
+        let (permit, _) = coordinator.take_idle().unwrap();
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());
         local.deque.push("one");

@@ -1,63 +1,39 @@
 //! What a machine does with tasks that are bound to a thread, its own or another.
 
+use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::{AfterBound, Permit};
-use crate::thread::hooks::Hooks;
-use crate::thread::machine::{Machine, Vacated};
+use crate::thread::machine::Machine;
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
-    /// Queues a task for the thread that it is bound to, which then may get the processor.
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    /// Queues a task for the thread that it is bound to, which comes for it: between two tasks this
+    /// one hands its processor over.
     #[cold]
     #[inline(never)]
-    pub(crate) fn send_to_its_thread(
-        &self,
-        thread: BoundId,
-        task: T,
-        scratch: &mut H::Scratch,
-    ) -> Option<Vacated> {
+    pub(crate) fn send_to_its_thread(&self, thread: BoundId, task: T, scratch: &mut R::Scratch) {
         match self.shared.bound_tasks.push(thread, task) {
             // The thread was released.
-            Err(task) => {
-                self.run(task, scratch);
-                None
-            }
-            Ok(()) => self.lend(thread),
-        }
-    }
-
-    /// Lends the processor to a bound machine, if that waits.
-    fn lend(&self, to: BoundId) -> Option<Vacated> {
-        let permit = self.current.permit.take()?;
-        let counters = &self.shared.queues.processors[permit.processor()].counters;
-        // Before it is given away: afterwards these counters are another thread's.
-        counters.lent.add(1);
-        let coordinator = &self.shared.coordinator;
-        match coordinator.lend(permit, self.number, to) {
-            Ok(()) => Some(Vacated::default()),
-            Err(permit) => {
-                counters.lent.take_back(1);
-                self.keep(permit);
-                None
+            Err(task) => self.run(task, scratch),
+            Ok(()) => {
+                if self.shared.coordinator.call_bound(thread) {
+                    self.count(|counters| &counters.lent);
+                }
             }
         }
     }
 
-    fn keep(&self, permit: Permit) {
-        self.current.permit.replace(Some(permit));
-    }
-
-    /// Runs what is bound to this machine, until there is no more, and returns the processor to its
-    /// lender. The permit, if the machine is not bound any more.
+    /// Runs what is bound to this machine, until there is no more, and gives the processor away.
+    /// The permit, if the machine is not bound any more.
     pub(crate) fn work_bound(
         &self,
         permit: Permit,
         id: BoundId,
-        scratch: &mut H::Scratch,
+        scratch: &mut R::Scratch,
     ) -> Option<Permit> {
         let Self { shared, .. } = self;
         let mut permit = permit;
         loop {
-            self.keep(permit);
+            self.current.permit.replace(Some(permit));
             while let Some(task) = shared.bound_tasks.pop(id) {
                 self.run(task, scratch);
                 self.give_way();
@@ -66,9 +42,9 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
                 unreachable!("a machine that runs tasks has a processor");
             };
             let is_done = |close| shared.bound_tasks.is_done(id, close);
-            let machine = self.number;
-            permit = match shared.coordinator.return_to_lender(last, machine, is_done) {
-                AfterBound::Returned => return None,
+            let coordinator = &shared.coordinator;
+            permit = match coordinator.wait_for_bound(last, self.number, is_done, &shared.queues) {
+                AfterBound::Waits => return None,
                 AfterBound::Another(permit) => permit,
                 AfterBound::Unbound(permit) => {
                     self.bound.set(None);
@@ -85,22 +61,16 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         let Some(permit) = self.current.permit.take() else {
             return;
         };
+        let machine = self.number;
         let control = coordinator.control_word();
-        if control.waiting() == 0 && !control.is_surplus(permit.processor()) {
-            return self.keep(permit);
-        }
-        let (machine, parker) = (self.number, self.parker);
-        let queues = &self.shared.queues;
-        let given = if control.is_surplus(permit.processor()) {
-            coordinator.retire_for_call(permit, machine, queues)
-        } else {
-            // Its substitute is its lender: none is started.
-            coordinator.hand_off(permit, machine, |_| false, queues)
+        let given = match control.waiting() > 0 || control.is_surplus(permit.processor()) {
+            true => coordinator.hand_off(permit, machine, &self.shared.queues),
+            false => Err(permit),
         };
         let permit = match given {
-            Ok(()) => coordinator.regain(machine, parker),
+            Ok(()) => coordinator.regain(machine, self.parker),
             Err(permit) => permit,
         };
-        self.keep(permit);
+        self.current.permit.replace(Some(permit));
     }
 }

@@ -6,34 +6,20 @@ use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use filch_sync::Arc;
+use filch_sync::lock;
 use filch_sync::panic::discard;
 
-use crate::protocol::Permit;
+use crate::pool::current::{self, Current, Place};
+use crate::pool::processors::Processors;
+use crate::pool::runner::Runner;
+use crate::pool::visit::{Awaited, Visit};
 use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
-use crate::thread::current::{self, Current, Place};
-use crate::thread::hooks::Hooks;
-
-/// What a thread from outside waits for: a task, or what comes of it. For
-/// [`Processors::run_awaited`](crate::Processors::run_awaited).
-pub trait Awaited<T> {
-    /// Whether the wait is over.
-    fn is_over(&self) -> bool;
-
-    /// Whether this is the task, and not another one.
-    fn is(&self, task: &T) -> bool;
-}
 
 /// How long a guest goes on with a task that comes again, from the end of its first turn on.
 const LONGEST: Duration = Duration::from_micros(100);
-
-/// A processor that was idle, on the thread that has borrowed it.
-pub(crate) struct Visit {
-    permit: Permit,
-    /// The machine that waits to get it back.
-    lender: usize,
-}
 
 impl Visit {
     /// Borrows an idle processor for the calling thread, if there is one, unless the thread is a
@@ -58,23 +44,24 @@ impl Visit {
 
     /// Runs the task, until the wait is over, or something else comes next on the processor. What
     /// of it is left to be run.
-    pub(crate) fn run<T: Send + 'static, H: Hooks<T>>(
+    pub(crate) fn run<T: Send + 'static, R: Runner<T>>(
         self,
         task: T,
         awaited: &dyn Awaited<T>,
-        hooks: &H,
-        shared: &Shared<T>,
+        pool: &Arc<Processors<T>>,
+        runner: &R,
     ) -> (Self, Option<T>) {
         let Self { permit, lender } = self;
+        let shared = &pool.shared;
         let coordinator = &shared.coordinator;
         let seen = coordinator.control_word().settled();
         let processor = &shared.queues.processors[permit.processor()];
         let number = permit.processor();
-        let enlisted = OnceCell::new();
+        let place = OnceCell::new();
         let current = Current {
             place: Place::Guest {
                 lender,
-                enlisted: &enlisted,
+                place: &place,
                 task: &processor.guest,
             },
             permit: PermitCell::empty(),
@@ -84,19 +71,17 @@ impl Visit {
         current.permit.replace(Some(permit));
         let mut next = Some(task);
         let mut turns = || {
-            let mut scratch = hooks.scratch(lender);
-            let is_its = |task: &mut T| awaited.is(task) && hooks.bound_to(task).is_none();
+            let mut scratch = runner.scratch(lender);
+            let is_its = |task: &mut T| awaited.is(task) && runner.bound_to(task).is_none();
             let mut began = None;
             while let Some(task) = next.take_if(is_its) {
                 processor.counters.run.add(1);
-                hooks.on_processor(number, &mut scratch);
-                let label = hooks.label(&task);
+                runner.on_processor(number, &mut scratch);
+                let label = runner.label(&task);
                 processor.guest.show(label.map_or(A_PIECE, NonZeroU64::get));
-                hooks.run(task, &mut scratch);
+                runner.run(task, pool, &mut scratch);
                 // After a blocking call the processor may be another one.
-                if enlisted.get().is_some()
-                    || awaited.is_over()
-                    || coordinator.control_word() != seen
+                if place.get().is_some() || awaited.is_over() || coordinator.control_word() != seen
                 {
                     return;
                 }
@@ -124,8 +109,8 @@ impl Visit {
                 .add(1);
             discard(payload);
         }
-        let lender = match enlisted.into_inner() {
-            Some((machine, parker)) => coordinator.dismiss(machine, parker),
+        let lender = match place.into_inner() {
+            Some((machine, parker)) => coordinator.unregister(machine, parker),
             None => {
                 processor.guest.show(0);
                 lender
@@ -139,11 +124,68 @@ impl Visit {
         let Self { permit, lender } = self;
         let queues = &shared.queues;
         if let Some(task) = left
-            && let Err(task) = queues.locals.get(&permit).push(task)
+            && let Err(task) = queues.locals.get(&permit).deque.try_push(task)
         {
             queues.global.push(task);
         }
         // With the second look, which wakes a machine for what is left.
         shared.coordinator.give_back(permit, lender, queues);
+    }
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// Makes `task` runnable, as [`wake`](Self::wake) does, for a thread that waits for
+    /// what comes of it, and would otherwise sleep: if the thread is none of a pool's, and a
+    /// processor is idle, it runs the task here and now, as a *guest* of that processor. Returns
+    /// when that is done; that the wait is over is for the caller to find out.
+    ///
+    /// No thread is woken for it. The guest runs what `awaited` says is the task, again if that is
+    /// what comes next on the processor, until the wait is over; and nothing else. What the task
+    /// makes runnable is for the other threads.
+    ///
+    /// The task runs on the caller's stack, beside the caller's thread-local values, and as long
+    /// as it takes; a panic is contained, as on every thread of the pool. In a
+    /// [`blocking`](Self::blocking) call it gives the processor to the pool's thread that sleeps
+    /// beside it. A pool with a [source](crate::Source) has no guests.
+    ///
+    /// Lock-free, but for a lock that a start of a thread takes for a moment, and for what the task
+    /// does. What the caller did before happens before the task runs.
+    pub fn run_awaited(&self, task: T, awaited: &dyn Awaited<T>) {
+        match self.begin_visit() {
+            Some(visit) => self.receive(visit, task, awaited),
+            None => self.wake(task),
+        }
+    }
+
+    /// For a thread that is about to wait for a task which it has made runnable before: runs that,
+    /// as [`run_awaited`](Self::run_awaited) does, if it is what comes next in the global queue and
+    /// a processor is idle. Costs two loads if the queue is empty.
+    pub fn help(&self, awaited: &dyn Awaited<T>) {
+        let global = &self.shared.queues.global;
+        if global.is_empty() {
+            return;
+        }
+        let Some(visit) = self.begin_visit() else {
+            return;
+        };
+        match global.pop_new_first() {
+            Some(task) if awaited.is(&task) => self.receive(visit, task, awaited),
+            // Another one's comes next: it does, on this processor.
+            other => visit.end(other, &self.shared),
+        }
+    }
+
+    fn begin_visit(&self) -> Option<Visit> {
+        let may_visit = self.config.guests && self.config.stack_size.is_none();
+        may_visit.then(|| Visit::begin(&self.shared)).flatten()
+    }
+
+    fn receive(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) {
+        let runner = lock(&self.runner).clone();
+        let (visit, left) = match runner {
+            Some(runner) => runner.run_visit(visit, task, awaited),
+            None => unreachable!("a pool with an idle processor runs, and knows its runner"),
+        };
+        visit.end(left, &self.shared);
     }
 }

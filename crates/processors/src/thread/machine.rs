@@ -4,8 +4,12 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::Parker;
+use filch_sync::Arc;
 use filch_sync::panic::discard;
 
+use crate::pool::current::{Current, Place};
+use crate::pool::processors::Processors;
+use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, MachineShared};
 use crate::protocol::state::permit::PermitCell;
@@ -13,13 +17,12 @@ use crate::queues::shared::Shared;
 use crate::queues::source::Piece;
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
-use crate::thread::current::{Current, Place};
-use crate::thread::hooks::Hooks;
 
 /// A thread, on its own stack.
-pub(crate) struct Machine<'thread, T, H> {
+pub(crate) struct Machine<'thread, T, R> {
+    pool: &'thread Arc<Processors<T>>,
     pub(crate) shared: &'thread Shared<T>,
-    pub(crate) hooks: H,
+    pub(crate) runner: &'thread R,
     pub(crate) number: usize,
     pub(crate) parker: &'thread Parker,
     pub(crate) current: Current<'thread>,
@@ -39,16 +42,18 @@ pub(crate) struct Vacated {
     pub(crate) processor: usize,
 }
 
-impl<'thread, T: Send + 'static, H: Hooks<T>> Machine<'thread, T, H> {
+impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     pub(crate) fn new(
-        shared: &'thread Shared<T>,
-        hooks: H,
+        pool: &'thread Arc<Processors<T>>,
+        runner: &'thread R,
         machine: usize,
         parker: &'thread Parker,
     ) -> Self {
+        let shared = &pool.shared;
         Self {
+            pool,
             shared,
-            hooks,
+            runner,
             number: machine,
             parker,
             current: Current {
@@ -61,18 +66,20 @@ impl<'thread, T: Send + 'static, H: Hooks<T>> Machine<'thread, T, H> {
         }
     }
 
-    pub(crate) fn run(&self, task: T, scratch: &mut H::Scratch) {
+    pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         if let Some(processor) = self.current.permit.processor() {
             self.shared.queues.processors[processor].counters.run.add(1);
-            self.hooks.on_processor(processor, scratch);
+            self.runner.on_processor(processor, scratch);
         }
-        let label = self.hooks.label(&task);
+        let label = self.runner.label(&task);
         if let Some(label) = label {
             self.show(label.get());
         }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next
         // task.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.hooks.run(task, scratch))) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| {
+            self.runner.run(task, self.pool, scratch);
+        })) {
             self.count(|counters| &counters.panicked);
             discard(payload);
         }
@@ -99,7 +106,7 @@ impl<'thread, T: Send + 'static, H: Hooks<T>> Machine<'thread, T, H> {
     }
 
     /// Adds one to a counter of the machine's processor.
-    fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
+    pub(crate) fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
         if let Some(processor) = self.current.permit.processor() {
             counter(&self.shared.queues.processors[processor].counters).add(1);
         }

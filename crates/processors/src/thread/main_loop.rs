@@ -3,30 +3,30 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_parker::Parker;
-use filch_sync::panic::{catch_panic, discard, drop_contained};
+use filch_sync::Arc;
+use filch_sync::panic::{discard, drop_contained};
 
+use crate::pool::current;
+use crate::pool::processors::Processors;
+use crate::pool::runner::Runner;
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
-use crate::thread::current;
-use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::search::Searched;
 
-/// Runs on the calling thread as machine number `machine`, until it is told to exit. Calls `begun`
-/// when it can run tasks.
-///
-/// # Errors
-/// What the panic said that kept it from its scratch. No other thread knows the machine then.
-pub(crate) fn run_machine<T: Send + 'static, H: Hooks<T>>(
-    shared: &Shared<T>,
-    hooks: H,
+/// Runs on the calling thread as machine number `machine`, until it is told to exit. Returns its
+/// parker.
+pub(crate) fn run_machine<T: Send + 'static, R: Runner<T>>(
+    pool: &Arc<Processors<T>>,
+    runner: &R,
     machine: usize,
-    parker: &Parker,
-    begun: impl FnOnce(),
-) -> Result<(), String> {
-    Machine::new(shared, hooks, machine, parker).main(begun)
+    scratch: R::Scratch,
+) -> Parker {
+    let parker = pool.shared.coordinator.enter(machine);
+    Machine::new(pool, runner, machine, &parker).main(scratch);
+    parker
 }
 
 /// What a machine does between two tasks.
@@ -38,28 +38,25 @@ enum Next<T> {
     Search,
 }
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
-    fn main(&self, begun: impl FnOnce()) -> Result<(), String> {
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    fn main(&self, mut scratch: R::Scratch) {
         current::enter(self.shared, &self.current, || {
-            let machine = self.number;
-            let mut scratch = catch_panic(|| self.hooks.scratch(machine))?;
-            begun();
             let mut grant = self.wait(Vacated::default());
             // Not before the first grant: until then it may not be known yet.
-            self.bound.set(self.shared.coordinator.bound_as(machine));
+            self.bound
+                .set(self.shared.coordinator.bound_as(self.number));
             while grant != Grant::Exit {
                 let vacated = self.obey_to_the_end(grant, &mut scratch);
                 // The one place where it waits, on a stack that is as short as can be.
                 grant = self.wait(vacated);
             }
             drop_contained(scratch);
-            Ok(())
-        })
+        });
     }
 
     /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
     /// machine goes on with the next one; so it does after a piece that panics.
-    fn obey_to_the_end(&self, grant: Grant, scratch: &mut H::Scratch) -> Vacated {
+    fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         let mut grant = grant;
         loop {
             let obey = AssertUnwindSafe(|| self.obey(grant, scratch));
@@ -80,7 +77,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         }
     }
 
-    fn obey(&self, grant: Grant, scratch: &mut H::Scratch) -> Vacated {
+    fn obey(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         match grant {
             Grant::Run(permit) => match self.bound.get() {
                 None => self.work(permit, None, scratch),
@@ -103,14 +100,12 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
 
     /// Runs what there is until the machine has no processor any more, which need not be the one
     /// that it began with.
-    fn work(&self, permit: Permit, first: Option<Found<T>>, scratch: &mut H::Scratch) -> Vacated {
+    fn work(&self, permit: Permit, first: Option<Found<T>>, scratch: &mut R::Scratch) -> Vacated {
         let coordinator = &self.shared.coordinator;
         let mut seen = coordinator.control_word().settled();
         self.current.permit.replace(Some(permit));
-        if let Some(found) = first
-            && let Some(vacated) = self.run_found(found, scratch)
-        {
-            return vacated;
+        if let Some(found) = first {
+            self.run_found(found, scratch);
         }
         loop {
             let control = coordinator.control_word();
@@ -128,9 +123,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
                     Searched::Nothing(vacated) => return vacated,
                 },
             };
-            if let Some(vacated) = self.run_found(found, scratch) {
-                return vacated;
-            }
+            self.run_found(found, scratch);
         }
     }
 
@@ -151,7 +144,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
                     // What lies there is queued, too. If nothing does, the search ends at once,
                     // since a thread waits.
                     None if shared.queues.source.is_attached() => {
-                        local.is_sources_turn.set(true);
+                        local.fair.is_sources_turn.set(true);
                         Next::Search
                     }
                     None => Next::Attend,
@@ -166,27 +159,15 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
         next
     }
 
+    /// Runs it, or sends a task to the thread that it is bound to.
     #[inline]
-    fn run_found(&self, found: Found<T>, scratch: &mut H::Scratch) -> Option<Vacated> {
+    fn run_found(&self, found: Found<T>, scratch: &mut R::Scratch) {
         match found {
-            Found::Task(task) => self.run_or_forward(task, scratch),
-            Found::Piece(piece) => {
-                self.run_piece(piece);
-                None
-            }
-        }
-    }
-
-    /// Runs a task, or sends it to the thread that it is bound to, and then the processor may have
-    /// gone there.
-    #[inline]
-    fn run_or_forward(&self, task: T, scratch: &mut H::Scratch) -> Option<Vacated> {
-        match self.hooks.bound_to(&task) {
-            None => {
-                self.run(task, scratch);
-                None
-            }
-            Some(thread) => self.send_to_its_thread(thread, task, scratch),
+            Found::Task(task) => match self.runner.bound_to(&task) {
+                None => self.run(task, scratch),
+                Some(thread) => self.send_to_its_thread(thread, task, scratch),
+            },
+            Found::Piece(piece) => self.run_piece(piece),
         }
     }
 

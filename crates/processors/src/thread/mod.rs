@@ -1,17 +1,21 @@
-//! The threads of a pool: what each runs, and what surrounds it. `main_loop` is built on `search`,
-//! `bound` and `watch`, which are built on `machine`.
+//! The threads of a pool: what each runs, and the operations of [`Processors`] that start them,
+//! stop them, and move processors from one to another. `main_loop` is built on `search`, `bound`
+//! and `watch`, which are built on `machine`.
+//!
+//! [`Processors`]: crate::Processors
 
-pub(crate) mod beginning;
+mod blocking;
 mod bound;
-#[expect(
-    unsafe_code,
-    reason = "a thread finds its machine through a pointer that it keeps itself"
-)]
-pub(crate) mod current;
-pub(crate) mod guest;
-pub(crate) mod handles;
-pub(crate) mod hooks;
+mod guest;
+#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget a type
+pub(crate) mod handle;
+mod long_turns;
 mod machine;
-pub(crate) mod main_loop;
+mod main_loop;
+mod quiescence;
+pub(crate) mod reserve;
+pub(crate) mod resize;
 mod search;
+mod shutdown;
+mod start;
 mod watch;

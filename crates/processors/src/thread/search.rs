@@ -3,12 +3,12 @@
 use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::hint;
 
+use crate::pool::runner::Runner;
 use crate::protocol::Permit;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
 };
-use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
 
 /// Pauses of a processor whose tasks come from outside, before each further look: for so long the
@@ -24,7 +24,7 @@ pub(crate) enum Searched<T> {
     Nothing(Vacated),
 }
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Looks for something to do, for a processor that has no task, or if it is the source's turn:
     /// takes a piece, searches, spins, goes idle.
     pub(crate) fn search(&self) -> Searched<T> {
@@ -69,12 +69,12 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
     #[cold]
     fn look_after_resting(&self, permit: Permit) -> Result<Searched<T>, Permit> {
         let local = self.shared.queues.locals.get(&permit);
-        local.is_sources_turn.set(false);
+        local.fair.is_sources_turn.set(false);
         if let Some(task) = local.any_task(self.shared) {
             self.current.permit.replace(Some(permit));
             return Ok(Searched::Found(Found::Task(task)));
         }
-        local.turns.pause();
+        local.fair.clock.pause();
         let coordinator = &self.shared.coordinator;
         coordinator.hand_to_resting(permit, self.number)?;
         Ok(Searched::Nothing(Vacated::default()))
@@ -103,7 +103,7 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
             // and wake another searcher for it, endlessly.
             let is_last = coordinator.control_word().waiting() > 0 || spinner.spin() == Spin::Block;
             has_spared |= local.policy.has_spared();
-            let pauses = match local.is_fed() {
+            let pauses = match local.is_fed.get() {
                 true => PAUSES_BESIDE_PRODUCERS,
                 false if has_spared => PAUSES_AFTER_SPARING,
                 false => 0,
@@ -129,11 +129,12 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
     /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
-        shared.queues.locals.get(&permit).shrink();
+        // What a burst of tasks took.
+        shared.queues.locals.get(&permit).deque.shrink_to(1024);
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
-        local.turns.pause();
+        local.fair.clock.pause();
         if searching && !shared.watch_interval.is_zero() {
             let processors = shared.queues.in_reach().iter();
             let run = processors.map(|processor| processor.counters.run.get());
@@ -146,9 +147,9 @@ impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
             false => Vacated::default(),
             true => self.leave_watching(local, counters, permit.processor()),
         };
-        shared
-            .coordinator
-            .go_idle(permit, self.number, searching, &shared.queues);
+        let coordinator = &shared.coordinator;
+        coordinator.go_idle(permit, self.number, searching, &shared.queues);
+        coordinator.restore_missing(&shared.queues);
         vacated
     }
 }

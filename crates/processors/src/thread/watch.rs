@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use filch_sync::hint;
 
+use crate::pool::runner::Runner;
 use crate::protocol::Grant;
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::steal_policy::{PAUSES_AFTER_SPARING, SparedVictim};
 use crate::stats::Counters;
-use crate::thread::hooks::Hooks;
 use crate::thread::machine::{Machine, Vacated};
 
-impl<T: Send + 'static, H: Hooks<T>> Machine<'_, T, H> {
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// The search has found something else after all: it watches nothing.
     #[cold]
     pub(crate) fn cancel_watches(&self, local: &Local<T>) {

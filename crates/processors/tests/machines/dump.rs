@@ -168,10 +168,10 @@ fn who_is_back_from_a_call_has_the_processor() {
     machines.join();
 }
 
-/// A thread that has lent its processor is shown with the borrower.
+/// The thread that has found a bound task has handed its processor over.
 #[test]
-fn who_has_lent_to_whom() {
-    let (pool, machines) = started(Config::default().processors(1).thread_name("lent"));
+fn who_runs_a_bound_task_has_the_processor() {
+    let (pool, machines) = started(Config::default().processors(1).thread_name("bound"));
     let thread = Processors::reserve_thread(&pool).unwrap();
     let (answer, answered) = mpsc::channel::<()>();
     pool.inject(named(3, Some(thread.id()), move |_| {
@@ -180,9 +180,9 @@ fn who_has_lent_to_whom() {
     dump_with(
         &pool,
         &[
-            "lent-0: has lent its processor to lent-1",
-            "lent-1: runs (order 3), processor 0",
-            "1 bound",
+            "bound-0: parked\n",
+            "bound-1: runs (order 3), processor 0",
+            "1 spare, 1 bound",
         ],
     );
     answer.send(()).unwrap();

@@ -3,12 +3,11 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
-use filch_processors::{
-    BoundId, Config, Processors, ReserveError, ResizeError, Runner, StartError,
-};
+use filch_processors::{BoundId, Config, NeverQuiescent, Processors, Runner};
 
-use crate::pool::processors;
+use crate::pool::{processors, takes};
 
 type Pool = Processors<Task>;
 
@@ -53,9 +52,9 @@ impl Runner<Task> for Hostile {
     type Scratch = ();
 
     fn scratch(&self, _machine: usize) {
-        let left = self.scratches.load(Ordering::Relaxed);
-        assert!(left > 0, "no scratch today");
-        self.scratches.store(left - 1, Ordering::Relaxed);
+        let one_less = |left: usize| left.checked_sub(1);
+        let left = (self.scratches).fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        assert!(left.is_ok(), "no scratch today");
     }
 
     fn bound_to(&self, task: &Task) -> Option<BoundId> {
@@ -98,80 +97,95 @@ fn hostile(config: Config, scratches: usize) -> (Arc<Pool>, Arc<Hostile>) {
     (pool, Arc::new(runner))
 }
 
-/// The first thread, or another one. A failure: the pool has started, and runs nothing.
+/// No thread has a scratch. A failure: whoever waits for the task, or for the threads, hangs.
 #[test]
-fn a_pool_without_scratch_says_so() {
-    for scratches in 0..3 {
+fn a_pool_whose_threads_cannot_begin_is_over() {
+    let (pool, runner) = hostile(processors(3), 0);
+    let (to, from) = mpsc::channel::<()>();
+    pool.inject(task(Hook::None, move |_| to.send(()).unwrap()));
+    let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
+    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    machines.join();
+    assert_eq!(pool.threads().threads, 0);
+    assert_eq!(Arc::strong_count(&runner), 1, "nothing is left behind");
+    drop(pool);
+    assert!(from.recv().is_err(), "dropped unrun with the pool");
+}
+
+/// Some threads have none. A failure: a task waits for one of these.
+#[test]
+fn the_others_do_without_a_thread_that_cannot_begin() {
+    for scratches in 1..3 {
         let (pool, runner) = hostile(processors(3), scratches);
-        let (to, from) = mpsc::channel::<()>();
-        pool.inject(task(Hook::None, move |_| to.send(()).unwrap()));
-        let error = Processors::start(&pool, runner).unwrap_err();
-        let StartError::Scratch { message } = &error else {
-            panic!("{error}");
-        };
-        assert_eq!(message, "no scratch today");
-        assert!(error.to_string().contains("no scratch today"), "{error}");
-        assert_eq!(pool.threads().threads, 0);
-        drop(pool);
-        assert!(from.recv().is_err(), "dropped unrun with the pool");
+        let machines = Processors::start(&pool, runner).unwrap();
+        let (say, ran) = mpsc::channel();
+        for number in 0..200 {
+            let say = say.clone();
+            pool.inject(task(Hook::None, move |_| {
+                takes(Duration::from_micros(50));
+                say.send(number).unwrap();
+            }));
+        }
+        drop(say);
+        assert_eq!(ran.iter().count(), 200);
+        pool.stop();
+        machines.join();
+        assert!(pool.threads().started <= scratches as u64);
     }
 }
 
-/// A blocking call keeps its processor if there is no scratch for its substitute, and the pool goes
-/// on; the next one that finds one does not.
+/// What comes during a blocking call waits for its end, if there is no scratch for a substitute.
+/// The next time there is one.
 #[test]
 fn a_substitute_without_scratch_is_as_good_as_refused() {
     let (pool, runner) = hostile(processors(1), 1);
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
     let (say, ran) = mpsc::channel();
-    for round in 0..3 {
-        let say = say.clone();
+    for round in 1..4 {
+        let (say, other) = (say.clone(), say.clone());
         pool.inject(task(Hook::None, move |pool| {
-            pool.blocking(|| say.send(round).unwrap());
+            let refused = Arc::clone(pool);
+            pool.blocking(|| {
+                pool.inject(task(Hook::None, move |_| other.send("after").unwrap()));
+                while refused.threads().refused < round {
+                    std::thread::yield_now();
+                }
+                say.send("call").unwrap();
+            });
         }));
-        assert_eq!(ran.recv(), Ok(round));
+        assert_eq!((ran.recv(), ran.recv()), (Ok("call"), Ok("after")));
         pool.wait_quiescent().unwrap();
     }
-    assert_eq!(pool.stats()[0].blocked_in_place, 3);
-    let threads = pool.threads();
-    assert_eq!((threads.threads, threads.refused), (1, 3));
     runner.scratches.store(MANY, Ordering::Relaxed);
     let (meanwhile, other) = mpsc::channel();
     pool.inject(task(Hook::None, move |pool| {
         pool.inject(task(Hook::None, move |_| meanwhile.send(()).unwrap()));
         pool.blocking(|| other.recv().unwrap());
-        say.send(4).unwrap();
+        say.send("ran meanwhile").unwrap();
     }));
-    assert_eq!(
-        ran.recv(),
-        Ok(4),
-        "another thread ran what the call waited for"
-    );
+    assert_eq!(ran.recv(), Ok("ran meanwhile"));
     pool.stop();
     machines.join();
 }
 
+/// Its tasks run on another thread. A failure: they wait for it.
 #[test]
-fn a_resize_and_a_reservation_without_scratch_say_so() {
-    let (pool, runner) = hostile(processors(1).max_processors(3), 2);
+fn a_bound_thread_without_scratch_is_released() {
+    let (pool, runner) = hostile(processors(1), 1);
     let machines = Processors::start(&pool, Arc::clone(&runner)).unwrap();
-    let error = pool.resize(3).unwrap_err();
-    let ResizeError::Scratch { reached, message } = &error else {
-        panic!("{error}");
-    };
-    assert_eq!((*reached, &**message), (2, "no scratch today"));
-    assert_eq!(pool.count(), 2);
-    let error = Processors::reserve_thread(&pool).unwrap_err();
-    let ReserveError::Scratch { message } = &error else {
-        panic!("{error}");
-    };
-    assert_eq!(message, "no scratch today");
-    let (say, ran) = mpsc::channel();
-    pool.inject(task(Hook::None, move |_| say.send(()).unwrap()));
-    ran.recv().unwrap();
-    runner.scratches.store(MANY, Ordering::Relaxed);
-    assert_eq!(pool.resize(3).unwrap(), 2);
-    drop(Processors::reserve_thread(&pool).unwrap());
+    for scratches in [0, MANY] {
+        runner.scratches.fetch_add(scratches, Ordering::Relaxed);
+        let thread = Processors::reserve_thread(&pool).unwrap();
+        for _ in 0..10 {
+            let (say, ran) = mpsc::channel();
+            let mut task = task(Hook::None, move |_| say.send(()).unwrap());
+            task.bound = Some(thread.id());
+            pool.inject(task);
+            ran.recv().unwrap();
+        }
+        drop(thread);
+    }
+    assert_eq!(pool.resize(3).unwrap(), 1);
     pool.stop();
     machines.join();
 }

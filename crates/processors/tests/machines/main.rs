@@ -11,6 +11,7 @@ mod guests;
 mod hooks;
 mod pool;
 mod quiescence;
+mod refused;
 mod reserve;
 mod resize;
 mod running;

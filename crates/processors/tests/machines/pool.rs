@@ -1,6 +1,7 @@
 //! A pool whose tasks are closures, and how the tests start and stop it.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use filch_processors::{Config, Machines, Processors, Runner};
 
@@ -41,4 +42,12 @@ pub(crate) fn processors(count: usize) -> Config {
 pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
     pool.stop();
     machines.join();
+}
+
+/// Work that takes so long, and lets other threads have the core.
+pub(crate) fn takes(long: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < long {
+        std::thread::yield_now();
+    }
 }

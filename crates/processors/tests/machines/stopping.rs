@@ -123,7 +123,13 @@ fn join_waits_for_a_thread_whose_place_was_used_again() {
         }
     };
     until(2, 1);
-    pool.inject(job(|pool| pool.blocking(|| ())));
+    pool.inject(job(|pool| {
+        pool.blocking(|| {
+            let (to, from) = mpsc::channel();
+            pool.inject(job(move |_| to.send(()).unwrap()));
+            from.recv().unwrap();
+        });
+    }));
     until(3, 2);
     pool.stop();
     let opener = std::thread::spawn(|| {

@@ -70,10 +70,7 @@ fn a_resize_beyond_the_thread_limit_goes_as_far_as_it_can() {
     let (pool, machines) = started(processors(1).max_processors(8).thread_limit(3));
     assert!(matches!(
         pool.resize(8),
-        Err(ResizeError::Thread {
-            reached: 3,
-            source: None
-        })
+        Err(ResizeError::Threads { reached: 3 })
     ));
     assert_eq!(pool.count(), 3);
     finish(&pool, machines);

@@ -4,6 +4,7 @@
 
 mod guests;
 mod pool;
+mod refused;
 mod search;
 mod source;
 mod yielded;

@@ -17,13 +17,19 @@ pub(crate) fn task(body: impl FnOnce(&Processors<Task>) + Send + 'static) -> Tas
     Task(Box::new(body))
 }
 
+impl Task {
+    pub(crate) fn run(self, pool: &Processors<Self>) {
+        (self.0)(pool);
+    }
+}
+
 impl Runner<Task> for Closures {
     type Scratch = ();
 
     fn scratch(&self, _: usize) {}
 
     fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
-        (task.0)(pool);
+        task.run(pool);
     }
 }
 

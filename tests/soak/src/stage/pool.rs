@@ -110,8 +110,8 @@ fn resize(pool: &Processors<Task>, plan: &PoolPlan, accounts: &Accounts, random:
     let count = random.within(1, plan.max_processors as u64) as usize;
     match pool.resize(count) {
         Ok(_) => note(Happening::PoolResized),
-        // The limit of threads may be that narrow.
-        Err(ResizeError::Thread { .. }) => {}
+        // The limit of threads is that narrow.
+        Err(ResizeError::Threads { .. }) => {}
         Err(ResizeError::Stopped) if accounts.stopping.is_up() => {}
         Err(error) => complain(format!("a pool cannot be resized to {count}: {error}")),
     }

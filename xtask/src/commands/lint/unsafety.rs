@@ -100,13 +100,13 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     (
         "crates/processors/src",
         &[
+            "pool/current.rs",
             "pool/processors.rs",
             "protocol/state/coordinator.rs",
             "protocol/state/grant.rs",
             "protocol/state/permit.rs",
             "protocol/state/synced.rs",
             "queues/source.rs",
-            "thread/current.rs",
             "thread/main_loop.rs",
         ],
         "a processor's number becomes the permit again; a thread's way to its own machine; pieces",

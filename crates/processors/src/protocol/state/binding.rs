@@ -29,16 +29,12 @@ impl BoundId {
 /// is asked for by name.
 pub(crate) const MAX_BOUND: usize = 256;
 
-/// One bound machine, or a guest that blocks or has blocked.
+/// One bound machine.
 pub(crate) struct Binding {
-    /// None: a guest, to which no tasks are bound.
-    pub(crate) id: Option<BoundId>,
+    pub(crate) id: BoundId,
     pub(crate) machine: usize,
-    /// It waits for a task, without a processor: a thread that has found one may lend it its own.
+    /// It waits for a task, without a processor: a thread that has found one calls it.
     pub(crate) waits: bool,
-    /// The machine whose processor it has, and which waits to get it back. None while it has no
-    /// processor.
-    pub(crate) lender: Option<usize>,
     /// No more tasks will be bound to it: when it has run those that wait, it is an ordinary
     /// machine.
     pub(crate) released: bool,

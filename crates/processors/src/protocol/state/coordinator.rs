@@ -11,11 +11,12 @@
 //! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
 //! | inactive (not started, retired, or the pool is over) | under the lock |
 //!
-//! A machine without a processor is attached to one on the stack, or is a spare, a waiter or a
-//! lender, or is in a blocking call, or exits. Only the thread that has taken it from there may
-//! grant it anything, so it has one grant at most.
+//! A machine without a processor is attached to one on the stack, or is a spare or a waiter, or is
+//! in a blocking call, or is bound and waits for a task, or exits. Only the thread that has taken
+//! it from there may grant it anything, so it has one grant at most.
 
 use std::fmt;
+use std::io;
 use std::sync::OnceLock;
 
 use filch_parker::Parker;
@@ -42,8 +43,8 @@ pub struct Coordinator {
     /// For each processor, how often in a row it went to a machine that was back from a blocking
     /// call. Written by the machine with the permit.
     pub(crate) returns: Box<[AtomicU32]>,
-    /// By number. A machine's place is made when its first thread is started, and used again by
-    /// later ones.
+    /// By number. A machine's place is made when it is needed first, and used again by later ones.
+    /// Its thread is started at its first grant.
     pub(crate) machines: Box<[OnceLock<MachineShared>]>,
     /// The largest number of machines, without bound ones and those that have been told to exit.
     pub(crate) limit: usize,
@@ -58,7 +59,11 @@ pub struct Coordinator {
     pub(crate) observers: Observers,
     /// For each processor, the machine that watches it, plus one, or zero: see `watch.rs`.
     pub(crate) watchers: Box<[AtomicU32]>,
+    pub(crate) launcher: OnceLock<Launcher>,
 }
+
+/// Starts the thread of a machine.
+type Launcher = Box<dyn Fn(usize) -> io::Result<()> + Send + Sync>;
 
 impl Coordinator {
     /// `processors` places, of which `active` are to be used, and `threads` machines at most, not
@@ -79,7 +84,14 @@ impl Coordinator {
             activated: CachePadded::new(AtomicUsize::new(0)),
             observers: Observers::new(),
             watchers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            launcher: OnceLock::new(),
         }
+    }
+
+    /// From now on `launcher` starts the threads of machines, and says why it cannot; once. Without
+    /// it the caller looks after that.
+    pub fn set_launcher(&self, launcher: impl Fn(usize) -> io::Result<()> + Send + Sync + 'static) {
+        let _ = self.launcher.set(Box::new(launcher));
     }
 
     /// What machines must notice.
@@ -95,7 +107,7 @@ impl Coordinator {
     pub(crate) fn machine(&self, machine: usize) -> &MachineShared {
         match self.machines[machine].get() {
             Some(machine) => machine,
-            None => unreachable!("a machine's place is made before its thread is started"),
+            None => unreachable!("a machine's place is made before others hear of it"),
         }
     }
 
@@ -112,7 +124,9 @@ impl Coordinator {
             // ORDERING: Relaxed: released with the grant.
             self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
         }
-        self.machine(machine).set_grant(grant);
+        if !self.machine(machine).set_grant(grant) {
+            self.launch(machine);
+        }
     }
 
     /// What the machine is told to do next, if it has been told.

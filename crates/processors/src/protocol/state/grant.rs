@@ -46,6 +46,10 @@ impl Grant {
     }
 }
 
+/// Of a machine that has no thread, instead of a grant: its first one brings it. More than any
+/// grant.
+const NO_THREAD: u32 = u32::MAX;
+
 /// What a machine is doing, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -90,7 +94,7 @@ impl ShownTask {
 /// What other threads need of a machine.
 pub(crate) struct MachineShared {
     unparker: Unparker,
-    /// 0, or a [`Grant`].
+    /// 0, or a [`Grant`], or [`NO_THREAD`].
     grant: AtomicU32,
     /// An [`Activity`], and above it how often it has changed, for people. Written by the machine's
     /// own thread.
@@ -106,7 +110,7 @@ impl MachineShared {
     pub(crate) fn new(parker: &Parker) -> Self {
         Self {
             unparker: parker.unparker(),
-            grant: AtomicU32::new(0),
+            grant: AtomicU32::new(NO_THREAD),
             activity: AtomicU32::new(Activity::Gone as u32),
             task: ShownTask::default(),
             made: Instant::now(),
@@ -130,13 +134,41 @@ impl MachineShared {
     }
 
     /// Tells the machine what to do next. It has no other grant, and only the caller may give it
-    /// one.
-    pub(crate) fn set_grant(&self, grant: Grant) {
+    /// one. Returns whether the machine has a thread; if not, the caller starts one.
+    #[must_use]
+    pub(crate) fn set_grant(&self, grant: Grant) -> bool {
         // ORDERING: Release, partner of the Acquire in `take_grant`: whatever was done on the
         // processor has happened. The token alone does not say so: the machine may find the grant
-        // after some older token.
-        self.grant.store(grant.pack(), Ordering::Release);
+        // after some older token. An exchange: a thread that cannot begin leaves the machine at the
+        // same time, and either it finds this grant, or we find it gone.
+        let before = self.grant.swap(grant.pack(), Ordering::Release);
         let _ = self.unparker.unpark();
+        before != NO_THREAD
+    }
+
+    /// The machine has no thread any more, or not yet: a grant that it had not taken comes back.
+    pub(crate) fn lose_thread(&self) -> Option<Grant> {
+        // ORDERING: Acquire, partner of the Release in `set_grant`. What comes after is told under
+        // the lock.
+        match self.grant.swap(NO_THREAD, Ordering::Acquire) {
+            0 | NO_THREAD => None,
+            // SAFETY: `set_grant` packed it, which happened before (Acquire above), and the
+            // exchange has taken it.
+            grant => Some(unsafe { Grant::unpack(grant) }),
+        }
+    }
+
+    /// A thread is being started for the machine, or calls this itself, before its first grant.
+    pub(crate) fn expect_thread(&self) {
+        // ORDERING: Relaxed: nobody else knows the machine yet.
+        self.grant.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the machine has a thread, or will soon. Asked by the one that may grant it
+    /// something.
+    pub(crate) fn has_thread(&self) -> bool {
+        // ORDERING: Relaxed: the caller has taken the machine from where it was listed.
+        self.grant.load(Ordering::Relaxed) != NO_THREAD
     }
 
     /// Ends its thread's park, or the next one.
@@ -148,7 +180,7 @@ impl MachineShared {
     pub(crate) fn take_grant(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`.
         let grant = self.grant.load(Ordering::Acquire);
-        if grant == 0 {
+        if grant == 0 || grant == NO_THREAD {
             return None;
         }
         // ORDERING: Relaxed: the next grant comes after this machine has been listed somewhere

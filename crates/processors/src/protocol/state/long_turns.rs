@@ -31,14 +31,9 @@ impl LongTurns {
         }
     }
 
-    /// From now on that one is woken. `false`: there is such a thread already.
-    pub fn begin(&self, unparker: Unparker) -> bool {
-        self.unparker.set(unparker).is_ok()
-    }
-
-    /// Whether there is a thread that looks after them.
-    pub fn are_watched(&self) -> bool {
-        self.unparker.get().is_some()
+    /// Of that thread, once it is there.
+    pub fn unparker(&self) -> &OnceLock<Unparker> {
+        &self.unparker
     }
 
     /// The thread is about to sleep, unless `is_quiet` says after that that it should not. Whether

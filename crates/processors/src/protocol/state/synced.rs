@@ -23,9 +23,9 @@ pub(crate) struct Synced {
     pub(crate) resting: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bindings: Vec<Binding>,
-    /// How many of these there are, or are about to be.
+    /// How many of these there are, and guests that have a place.
     pub(crate) bound: usize,
-    /// How many of these there have been.
+    /// How many bound machines there have been.
     pub(crate) bound_so_far: u32,
     /// The permits of processors that no machine may run on: not started yet, retired, or all of
     /// them, since the pool is over.
@@ -36,12 +36,15 @@ pub(crate) struct Synced {
     pub(crate) parkers: Vec<Option<Parker>>,
     /// Nothing runs any more, or will: every machine has been told to exit.
     pub(crate) over: bool,
-    /// Threads that are there, or about to be.
+    /// Threads that are there, or about to be. Places without a thread do not count.
     pub(crate) threads: usize,
     /// Those of them that are expected: they come when they like.
     pub(crate) expected: usize,
     /// Not all of those could be had: what waits for one may wait in vain.
     pub(crate) gives_up: bool,
+    /// Processors that are inactive because their thread could not be had. It may be too large
+    /// after a resize.
+    pub(crate) missing: usize,
     /// Those of the threads that have been told to exit.
     pub(crate) leaving: usize,
     /// Threads started so far.
@@ -70,40 +73,40 @@ impl Synced {
             threads: 0,
             expected: 0,
             gives_up: false,
+            missing: 0,
             leaving: 0,
             started: 0,
             refused: 0,
         }
     }
 
-    /// Threads that no tasks are bound to.
+    /// Places, with a thread or without, that no tasks are bound to.
     pub(crate) fn unbound(&self) -> usize {
-        self.threads - self.bound
+        self.parkers.len() - self.vacant.len() - self.bound
     }
 
-    /// The binding of the machine, if tasks are bound to it.
-    pub(crate) fn binding(&mut self, machine: usize) -> Option<&mut Binding> {
-        self.bindings
-            .iter_mut()
-            .find(|binding| binding.machine == machine)
+    /// A thread is being started.
+    pub(crate) fn count_start(&mut self) {
+        self.threads += 1;
+        self.started += 1;
+    }
+
+    /// It could not be had.
+    pub(crate) fn count_refusal(&mut self) {
+        self.threads -= 1;
+        self.started -= 1;
+        self.refused += 1;
+    }
+
+    /// The place in the list of the machine's binding, if tasks are bound to it.
+    pub(crate) fn binding(&self, machine: usize) -> Option<usize> {
+        let of_machine = |binding: &Binding| binding.machine == machine;
+        self.bindings.iter().position(of_machine)
     }
 
     /// Takes a binding off the list: no tasks are bound to that machine any more.
     pub(crate) fn take_binding(&mut self, at: usize) -> Binding {
         self.bound -= 1;
         self.bindings.swap_remove(at)
-    }
-
-    /// Whether the machine that has waited longest for a processor is bound.
-    pub(crate) fn is_next_waiter_bound(&self) -> bool {
-        let next = self.waiters.front();
-        self.bindings
-            .iter()
-            .any(|binding| Some(&binding.machine) == next)
-    }
-
-    /// The lender of the processor that the machine has, if it was lent.
-    pub(crate) fn take_lender(&mut self, machine: usize) -> Option<usize> {
-        self.binding(machine)?.lender.take()
     }
 }

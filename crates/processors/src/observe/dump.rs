@@ -2,9 +2,10 @@
 
 use filch_sync::lock;
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::pool::lengths::QueueLengths;
+use crate::observe::lengths::QueueLengths;
+use crate::observe::look::MachineLook;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
@@ -42,8 +43,6 @@ struct ProcessorLine {
     /// What a guest runs on it.
     guest: Option<String>,
     tasks: usize,
-    /// Turns from one reading of the time to the next.
-    interval: u32,
     stats: ProcessorStats,
 }
 
@@ -55,7 +54,6 @@ struct MachineLine {
     /// What the task is called that it runs, or whose blocking call it is in.
     task: Option<String>,
     processor: Option<usize>,
-    lent_to: Option<String>,
     /// How long it has been in the same task, or the same call, at least.
     since: Option<Duration>,
     bound: Option<Bound>,
@@ -69,16 +67,11 @@ struct Bound {
     names: Vec<String>,
 }
 
-/// The bound machines.
-struct Bindings(Vec<Binding>);
-
 /// One bound machine, copied from under the lock.
 struct Binding {
     machine: usize,
-    /// None: a guest.
-    id: Option<BoundId>,
+    id: BoundId,
     waits: bool,
-    lender: Option<usize>,
 }
 
 /// The largest number of names in one line, of tasks that wait for a thread.
@@ -114,15 +107,27 @@ impl<T: Send + 'static> Processors<T> {
                 machine: binding.machine,
                 id: binding.id,
                 waits: binding.waits,
-                lender: binding.lender,
             });
-            (inactive, Bindings(bindings.collect()))
+            let bindings: Vec<_> = bindings.collect();
+            (inactive, bindings)
         };
         let lengths = self.queue_lengths();
-        let processors: Vec<ProcessorLine> = self
-            .stats()
-            .into_iter()
-            .enumerate()
+        let (machines, guests) = self.look_at_all();
+        let runner = lock(&self.runner).clone();
+        let describe = |label| match &runner {
+            Some(runner) => runner.describe(label),
+            None => format!("task {label}"),
+        };
+        let name_of = |task: &T| Some(describe(runner.as_ref()?.label(task)?));
+        let task_of = |shown| match shown {
+            A_PIECE => Some("a piece of the source".to_owned()),
+            label => task_label(label).map(describe),
+        };
+        let guest_of = |processor| {
+            let guest = guests.iter().find(|guest| guest.processor == processor)?;
+            Some(task_label(guest.shown).map_or_else(|| "a task".to_owned(), describe))
+        };
+        let processors = (self.stats().into_iter().enumerate())
             .map(|(number, stats)| ProcessorLine {
                 number,
                 inactive: inactive[number],
@@ -130,13 +135,38 @@ impl<T: Send + 'static> Processors<T> {
                 watcher: coordinator
                     .watcher(number)
                     .map(|machine| self.name(machine)),
-                guest: self.task_of_guest(number),
+                guest: guest_of(number),
                 tasks: lengths.local.get(number).copied().unwrap_or_default(),
-                interval: queues.processors[number].interval.get(),
                 stats,
             })
             .collect();
-        let machines = self.machine_lines(&processors, &bindings);
+        let line = |look: MachineLook| {
+            let of_machine = |binding: &&Binding| binding.machine == look.machine;
+            let binding = bindings.iter().find(of_machine);
+            let (activity, processor) = match look.activity {
+                Activity::Gone => return None,
+                Activity::Runs => ("runs", look.processor),
+                Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
+                    ("waits for a task that is bound to it", None)
+                }
+                Activity::Parked => ("parked", look.processor),
+                Activity::Blocks => ("in a blocking call", None),
+                Activity::Waits => ("back from a blocking call, waits for a processor", None),
+            };
+            let bound = binding.map(|binding| {
+                let tasks = &self.shared.bound_tasks;
+                let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
+                Bound { waiting, names }
+            });
+            Some(MachineLine {
+                name: self.name(look.machine),
+                activity,
+                task: task_of(look.shown),
+                processor,
+                since: look.since,
+                bound,
+            })
+        };
         Dump {
             stopping: control.is_stopping(),
             active: control.active(),
@@ -145,93 +175,13 @@ impl<T: Send + 'static> Processors<T> {
             queues: lengths,
             source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
             processors,
-            machines,
+            machines: machines.into_iter().filter_map(line).collect(),
             threads: self.threads(),
         }
     }
 
     pub(crate) fn name(&self, machine: usize) -> String {
         format!("{}-{machine}", self.config.thread_name)
-    }
-
-    fn machine_lines(&self, processors: &[ProcessorLine], bindings: &Bindings) -> Vec<MachineLine> {
-        let coordinator = &self.shared.coordinator;
-        let now = Instant::now();
-        let mut progress = lock(&self.progress);
-        let since: Vec<Option<Duration>> = processors
-            .iter()
-            .map(|line| {
-                let run = line.stats.run_in_all();
-                progress.processors.look(line.number, run, now)
-            })
-            .collect();
-        let starter = lock(&self.starter);
-        let describe = |label| match &*starter {
-            Some(starter) => starter.describe(label),
-            None => format!("task {label}"),
-        };
-        let name_of = |task: &T| Some(describe(starter.as_ref()?.label(task)?));
-        let machines = coordinator.machines.iter();
-        machines
-            .map_while(std::sync::OnceLock::get)
-            .enumerate()
-            .filter_map(|(machine, public)| {
-                let (activity, changes) = public.activity();
-                let unmoved = progress.machines.look(machine, changes, now);
-                let task = match public.task.get() {
-                    A_PIECE => Some("a piece of the source".to_owned()),
-                    label => task_label(label).map(describe),
-                };
-                let attached = processors.iter().position(|line| {
-                    !line.inactive && coordinator.attached(line.number) == machine
-                });
-                let binding = bindings.of(machine);
-                let lent_to = bindings.borrower(machine);
-                let (activity, processor, since) = match activity {
-                    Activity::Gone => return None,
-                    Activity::Runs => {
-                        let since = attached.and_then(|processor| since[processor]).min(unmoved);
-                        ("runs", attached, since)
-                    }
-                    Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
-                        ("waits for a task that is bound to it", None, None)
-                    }
-                    Activity::Parked if lent_to.is_some() => ("has lent its processor", None, None),
-                    Activity::Parked => ("parked", attached, None),
-                    Activity::Blocks => ("in a blocking call", None, Some(public.blocks_for(now))),
-                    Activity::Waits => (
-                        "back from a blocking call, waits for a processor",
-                        None,
-                        unmoved,
-                    ),
-                };
-                Some(MachineLine {
-                    name: self.name(machine),
-                    activity,
-                    task,
-                    processor,
-                    lent_to: lent_to.map(|borrower| self.name(borrower)),
-                    since,
-                    bound: binding.and_then(|binding| binding.id).map(|id| {
-                        let tasks = &self.shared.bound_tasks;
-                        let (waiting, names) = tasks.waiting(id, MAX_NAMES, name_of);
-                        Bound { waiting, names }
-                    }),
-                })
-            })
-            .collect()
-    }
-}
-
-impl Bindings {
-    fn of(&self, machine: usize) -> Option<&Binding> {
-        self.0.iter().find(|binding| binding.machine == machine)
-    }
-
-    /// The machine that has this machine's processor.
-    fn borrower(&self, machine: usize) -> Option<usize> {
-        let lent = |binding: &&Binding| binding.lender == Some(machine);
-        self.0.iter().find(lent).map(|binding| binding.machine)
     }
 }
 
@@ -295,14 +245,13 @@ impl ProcessorLine {
         }
         writeln!(
             f,
-            ", deque: {}; run {}, pieces {}, looks {} (the time read every {} turns), rotated {}, \
+            ", deque: {}; run {}, pieces {}, looks {}, rotated {}, \
              balanced {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
              blocking calls {}, kept in {}",
             self.tasks,
             stats.run,
             stats.pieces,
             stats.looks,
-            self.interval,
             stats.rotated,
             stats.balanced,
             stats.panicked,
@@ -322,9 +271,6 @@ impl MachineLine {
         write!(f, "  {}: {}", self.name, self.activity)?;
         if let Some(task) = &self.task {
             write!(f, " ({task})")?;
-        }
-        if let Some(borrower) = &self.lent_to {
-            write!(f, " to {borrower}")?;
         }
         if let Some(processor) = self.processor {
             write!(f, ", processor {processor}")?;

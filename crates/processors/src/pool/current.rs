@@ -12,7 +12,7 @@ use crate::protocol::Coordinator;
 use crate::protocol::state::grant::{ShownTask, task_label};
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
-use crate::queues::source::{AttachedSource, Source};
+use crate::queues::source::{Source, SourceSlot};
 
 /// What a machine, or a guest, shows of itself to the code that it runs.
 pub(crate) struct Current<'thread> {
@@ -20,17 +20,17 @@ pub(crate) struct Current<'thread> {
     /// The permit of its processor; none while it is in a blocking call.
     pub(crate) permit: PermitCell,
     /// None for a guest: it is soon gone, and the source's threads stay.
-    pub(crate) source: Option<&'thread AttachedSource>,
+    pub(crate) source: Option<&'thread SourceSlot>,
 }
 
 /// As what the protocol knows the thread.
 pub(crate) enum Place<'thread> {
     Machine(usize, &'thread Parker),
     Guest {
-        /// The machine that waits to get the processor back with which the guest has begun.
+        /// The machine that waits to get the processor back, until the guest blocks.
         lender: usize,
         /// Its own place, once it has blocked.
-        enlisted: &'thread OnceCell<(usize, Parker)>,
+        place: &'thread OnceCell<(usize, Parker)>,
         /// Where its task is shown until then.
         task: &'thread ShownTask,
     },
@@ -41,7 +41,7 @@ impl Current<'_> {
     pub(crate) fn label(&self, coordinator: &Coordinator) -> Option<NonZeroU64> {
         let machine = match &self.place {
             Place::Machine(machine, _) => *machine,
-            Place::Guest { enlisted, task, .. } => match enlisted.get() {
+            Place::Guest { place, task, .. } => match place.get() {
                 Some((machine, _)) => *machine,
                 None => return task_label(task.get()),
             },
@@ -56,15 +56,15 @@ impl Current<'_> {
             Place::Machine(machine, parker) => Some((*machine, parker)),
             Place::Guest {
                 lender,
-                enlisted,
+                place,
                 task,
             } => {
-                if enlisted.get().is_none() {
-                    let place = coordinator.enlist(*lender)?;
-                    coordinator.machine(place.0).task.show(task.get());
-                    let _ = enlisted.set(place);
+                if place.get().is_none() {
+                    let registered = coordinator.register(*lender)?;
+                    coordinator.machine(registered.0).task.show(task.get());
+                    let _ = place.set(registered);
                 }
-                enlisted.get().map(|(machine, parker)| (*machine, parker))
+                place.get().map(|(machine, parker)| (*machine, parker))
             }
         }
     }

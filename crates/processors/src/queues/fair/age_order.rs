@@ -13,14 +13,14 @@ use crate::queues::global_queue::{GlobalMark, GlobalQueue};
 /// The two queues have no common order. So both ends are marked at once, time and again: when the
 /// global queue is past its mark, those that are before the other mark are the older ones.
 #[derive(Debug)]
-pub(crate) struct Seniority {
+pub(crate) struct AgeOrder {
     /// Where those end that are known to be older.
     older: Cell<Mark>,
     /// Where those that have given way ended, and then the global queue, when it was last past.
     marked: Cell<(Mark, GlobalMark)>,
 }
 
-impl Seniority {
+impl AgeOrder {
     pub(crate) fn new<T: Send>(yielded: &Injector<T>, global: &GlobalQueue<T>) -> Self {
         let marked = (yielded.end(), global.end());
         Self {

@@ -2,11 +2,45 @@
 //! and those that have waited longest get their turn, however busily tasks on top of the deque wake
 //! each other. The common path does not come here.
 
+use std::cell::Cell;
+use std::time::Instant;
+
+use crate::queues::fair::age_order::AgeOrder;
+use crate::queues::fair::turn_clock::{Due, Nanos, TurnClock};
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::task_queues::{Processor, TaskQueues};
-use crate::queues::turn_clock::{Due, Nanos};
+
+/// What a processor knows of whose turn it is.
+#[derive(Debug)]
+pub(crate) struct Fairness {
+    /// Until the time is read.
+    pub(crate) clock: TurnClock,
+    /// Whether the last reading of the time brought a task of the global queue, or a piece.
+    took_outside: Cell<bool>,
+    /// Whether the last of these was a piece.
+    took_piece: Cell<bool>,
+    /// Whether it is the source's turn, before all others.
+    pub(crate) is_sources_turn: Cell<bool>,
+    /// Whether the last rotation was for a task that had given way.
+    took_yielded: Cell<bool>,
+    /// Of tasks that have given way, beside those of the global queue.
+    age_order: AgeOrder,
+}
+
+impl Fairness {
+    pub(crate) fn new(age_order: AgeOrder, now: Instant) -> Self {
+        Self {
+            clock: TurnClock::new(now),
+            took_outside: Cell::new(false),
+            took_piece: Cell::new(false),
+            is_sources_turn: Cell::new(false),
+            took_yielded: Cell::new(false),
+            age_order,
+        }
+    }
+}
 
 /// Whose turn it is.
 pub(crate) enum Turn<T> {
@@ -25,11 +59,11 @@ impl<T: Send + 'static> Local<T> {
     /// ran.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Turn<T> {
-        let now = self.turns.since_it_began((shared.clock)());
+    pub(crate) fn check_fairness(&self, shared: &Shared<T>) -> Turn<T> {
+        let now = self.fair.clock.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
-        let in_a_row = self.took_outside.replace(false) && self.turns.interval() == 1;
-        let due = self.turns.read(now);
+        let in_a_row = self.fair.took_outside.replace(false) && self.fair.clock.interval() == 1;
+        let due = self.fair.clock.read(now);
         let processor = &shared.queues.processors[self.own];
         let mut outside = Turn::Any;
         if due != Due::Nothing {
@@ -39,10 +73,13 @@ impl<T: Send + 'static> Local<T> {
             }
         }
         let waited = match due {
-            Due::Rotation => self.rotate(shared, now),
+            Due::Rotation => {
+                // Beside tasks that never rest no thread goes idle, which would do that.
+                shared.coordinator.restore_missing(&shared.queues);
+                self.rotate(shared, now)
+            }
             Due::Nothing | Due::Look => None,
         };
-        processor.interval.set(self.turns.interval());
         let comes_first = !matches!(outside, Turn::Any) || waited.is_some();
         if comes_first && !self.deque.is_empty() {
             // One that gave way, and was kept as the next to run, has woken nobody.
@@ -52,9 +89,10 @@ impl<T: Send + 'static> Local<T> {
         match (outside, waited) {
             (Turn::Any, Some(task)) => Turn::Task(task),
             (outside, None) => outside,
-            // A processor that finds one outside each time would else never relieve another one.
+            // A processor that finds one outside each time would else never balance with another
+            // one.
             (outside, Some(next)) => {
-                if let Err(next) = self.push(next) {
+                if let Err(next) = self.deque.try_push(next) {
                     shared.queues.global.push(next);
                 }
                 outside
@@ -65,8 +103,8 @@ impl<T: Send + 'static> Local<T> {
     /// By turns the source's turn, if it has not had one for so long as a look is away, or one task
     /// of the global queue.
     fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Turn<T> {
-        let is_sources = shared.queues.source.is_attached() && self.turns.is_source_due(now);
-        if is_sources && !self.took_piece.get() {
+        let is_sources = shared.queues.source.is_attached() && self.fair.clock.is_source_due(now);
+        if is_sources && !self.fair.took_piece.get() {
             return Turn::Source;
         }
         match self.take_from_outside(shared, now) {
@@ -83,9 +121,9 @@ impl<T: Send + 'static> Local<T> {
             return None;
         }
         let task = self.take_global(shared, 0)?;
-        self.took_outside.set(true);
-        self.took_piece.set(false);
-        self.turns.doubt(now);
+        self.fair.took_outside.set(true);
+        self.fair.took_piece.set(false);
+        self.fair.clock.doubt(now);
         Some(task)
     }
 
@@ -93,34 +131,34 @@ impl<T: Send + 'static> Local<T> {
     /// between: it might be due again, and the source's turn, for ever. The calling thread has its
     /// permit in hand.
     pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
-        if !self.is_sources_turn.replace(false) {
+        if !self.fair.is_sources_turn.replace(false) {
             return None;
         }
         let piece = shared.queues.source.take();
-        let now = self.turns.since_it_began((shared.clock)());
-        self.turns.source_was_asked(now);
+        let now = self.fair.clock.since_it_began((shared.clock)());
+        self.fair.clock.source_was_asked(now);
         let Some(piece) = piece else {
             let task = self.take_from_outside(shared, now);
             return task.or_else(|| self.unsearched(shared)).map(Found::Task);
         };
-        self.took_outside.set(true);
-        self.took_piece.set(true);
-        self.turns.doubt(now);
+        self.fair.took_outside.set(true);
+        self.fair.took_piece.set(true);
+        self.fair.clock.doubt(now);
         Some(Found::Piece(piece))
     }
 
     /// By turns one that has given way, or the oldest of a deque. If there is none, it stays due.
     fn rotate(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
-        let yielded = match self.took_yielded.get() {
+        let yielded = match self.fair.took_yielded.get() {
             true => None,
             false => self.take_senior(shared),
         };
-        self.took_yielded.set(!self.took_yielded.get());
+        self.fair.took_yielded.set(!self.fair.took_yielded.get());
         let processor = &shared.queues.processors[self.own];
         let task = yielded
-            .or_else(|| self.relieve(shared))
+            .or_else(|| self.balance(shared))
             .or_else(|| oldest(processor))?;
-        self.turns.rotated(now);
+        self.fair.clock.rotated(now);
         processor.counters.rotated.add(1);
         Some(task)
     }
@@ -133,8 +171,8 @@ impl<T: Send + 'static> Local<T> {
         let TaskQueues {
             yielded, global, ..
         } = &shared.queues;
-        let is_older = self.seniority.is_older(yielded, global);
-        match is_older || self.turns.interval() > 1 {
+        let is_older = self.fair.age_order.is_older(yielded, global);
+        match is_older || self.fair.clock.interval() > 1 {
             true => self.take_yielded(shared),
             false => None,
         }
@@ -142,7 +180,7 @@ impl<T: Send + 'static> Local<T> {
 
     /// The oldest task of a random other processor, if that has more: processors that are all busy
     /// do not steal, and what they have would stay as unequal as it is.
-    fn relieve(&self, shared: &Shared<T>) -> Option<T> {
+    fn balance(&self, shared: &Shared<T>) -> Option<T> {
         let processors = shared.queues.in_reach();
         let others = processors.len().checked_sub(2)? + 1;
         let victim = (self.own + 1 + self.random.below(others)) % processors.len();

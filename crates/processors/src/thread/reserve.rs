@@ -8,7 +8,6 @@ use filch_sync::{Arc, lock};
 
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::{BoundId, MAX_BOUND};
-use crate::thread::beginning::ThreadError;
 
 /// A thread that runs the tasks that are bound to it, and nothing else: made by
 /// [`Processors::reserve_thread`].
@@ -60,11 +59,6 @@ pub enum ReserveError {
     },
     /// The system refused a thread.
     Thread(io::Error),
-    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of the thread.
-    Scratch {
-        /// What the panic said.
-        message: String,
-    },
 }
 
 impl fmt::Display for ReserveError {
@@ -77,12 +71,6 @@ impl fmt::Display for ReserveError {
                 "{limit} threads are reserved, which is the most that may be: release one"
             ),
             Self::Thread(error) => write!(f, "the system refused a thread ({error})"),
-            Self::Scratch { message } => {
-                write!(
-                    f,
-                    "the thread could not begin: making its scratch panicked: {message}"
-                )
-            }
         }
     }
 }
@@ -101,55 +89,58 @@ impl<T: Send + 'static> Processors<T> {
     /// from the thread that it was opened on, or keeps something in thread-local storage. A task is
     /// bound to it if [`Runner::bound_to`](crate::Runner::bound_to) says so.
     ///
-    /// A bound task is scheduled and found like any other. The thread that has found it lends its
-    /// processor to this one, and rests; when this one has no more tasks, or one of them makes a
-    /// [`blocking`](Self::blocking) call, the processor goes back. If this one is busy, or in a
-    /// blocking call, the tasks that are found for it meanwhile wait, first in, first out: no other
-    /// thread may run them, even if a processor is idle.
+    /// A bound task is scheduled and found like any other. The thread that has found it calls this
+    /// one, which gets an idle processor, or that thread's; when this one has no more tasks, or one
+    /// of them makes a [`blocking`](Self::blocking) call, it gives the processor away. If this one
+    /// is busy, or in a blocking call, the tasks that are found for it meanwhile wait, first in,
+    /// first out: no other thread may run them, even if a processor is idle.
     ///
     /// The thread does not count for [`Config::thread_limit`](crate::Config::thread_limit), or the
     /// blocking calls for which that has been chosen would find none left; at most 256 can be
     /// reserved at a time. It is released by dropping what this returns. It need not be released
     /// before the pool is stopped; it exits when all tasks have run.
     ///
-    /// A bound task costs two wake-ups of sleeping threads, there and back: some ten microseconds.
+    /// If the runner panics when it is to make the thread's [scratch](crate::Runner::scratch), the
+    /// thread is released.
+    ///
+    /// A bound task costs the wake-up of a sleeping thread, some five microseconds, if it has no
+    /// other one.
     ///
     /// # Errors
     /// See [`ReserveError`].
     pub fn reserve_thread(pool: &Arc<Self>) -> Result<BoundThread<T>, ReserveError> {
         // A thread that joins all waits for what is begun here.
         let _one_at_a_time = lock(&pool.handles.resizing);
-        // In this order: if there is no starter because the pool is over, it has been stopped.
-        let not_started = lock(&pool.starter).is_none();
+        // In this order: if there is no runner because the pool is over, it has been stopped.
+        let not_started = lock(&pool.runner).is_none();
         if pool.is_stopping() {
             return Err(ReserveError::Stopped);
         }
         if not_started {
             return Err(ReserveError::NotRunning);
         }
-        let mut refusal = None;
-        let bound = pool.shared.coordinator.bind(|machine| {
-            let outcome = pool.try_start_thread(machine);
-            refusal = outcome.err();
-            refusal.is_none()
+        let tasks = &pool.shared.bound_tasks;
+        let mut opened = None;
+        let bound = pool.shared.coordinator.bind(|id| {
+            opened = Some(id);
+            tasks.open(id);
         });
-        if bound.is_none() {
+        if !matches!(bound, Ok(Some(_))) {
             // All others may have exited meanwhile, and relied on this one.
             pool.end_if_deserted();
         }
-        match (bound, refusal) {
-            (Some(id), _) => {
-                // No other thread knows the number yet, so nothing has been bound to it.
-                pool.shared.bound_tasks.open(id);
-                Ok(BoundThread {
-                    pool: Arc::clone(pool),
-                    id,
-                })
+        match bound {
+            Ok(Some(id)) => Ok(BoundThread {
+                pool: Arc::clone(pool),
+                id,
+            }),
+            Err(error) => {
+                // Nothing is bound to it: nobody else knows the name.
+                opened.and_then(|id| tasks.close(id));
+                Err(ReserveError::Thread(error))
             }
-            (None, Some(ThreadError::System(error))) => Err(ReserveError::Thread(error)),
-            (None, Some(ThreadError::Scratch(message))) => Err(ReserveError::Scratch { message }),
-            (None, None) if pool.shared.coordinator.is_over() => Err(ReserveError::Stopped),
-            (None, None) => Err(ReserveError::Limit { limit: MAX_BOUND }),
+            Ok(None) if pool.shared.coordinator.is_over() => Err(ReserveError::Stopped),
+            Ok(None) => Err(ReserveError::Limit { limit: MAX_BOUND }),
         }
     }
 }

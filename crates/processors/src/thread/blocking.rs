@@ -2,9 +2,9 @@
 
 use filch_parker::Parker;
 
+use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
-use crate::thread::current::{self, Current};
 
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
@@ -67,23 +67,15 @@ impl<T: Send + 'static> Processors<T> {
             return Err(permit);
         };
         let queues = &self.shared.queues;
-        let mut permit = permit;
-        let counters = &queues.processors[permit.processor()].counters;
-        queues.processors[permit.processor()].guest.show(0);
+        let processor = &queues.processors[permit.processor()];
+        processor.guest.show(0);
         coordinator.machine(machine).begin_blocking();
-        queues.locals.get(&permit).turns.pause_in_turn();
+        queues.locals.get(&permit).fair.clock.pause_in_turn();
         if coordinator.control_word().is_surplus(permit.processor()) {
-            counters.retired.add(1);
-            match coordinator.retire_for_call(permit, machine, queues) {
-                Ok(()) => return Ok((machine, parker)),
-                Err(kept) => {
-                    counters.retired.take_back(1);
-                    permit = kept;
-                }
-            }
+            // Before it is given up: afterwards the counters may be another thread's.
+            processor.counters.retired.add(1);
         }
-        let start = |place| self.try_start_thread(place).is_ok();
-        coordinator.hand_off(permit, machine, start, queues)?;
+        coordinator.hand_off(permit, machine, queues)?;
         Ok((machine, parker))
     }
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::protocol::{Coordinator, Grant, LongTurns, Permit};
+use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::source::{self, Found};
@@ -68,15 +68,14 @@ impl World {
     fn new(processors: usize) -> Self {
         ELAPSED.set(Duration::ZERO);
         let coordinator = Coordinator::new(processors, processors, processors, 0);
-        assert!(coordinator.start_all(processors, |_| true));
-        let permits = (0..processors).map(|machine| match coordinator.take_grant(machine) {
-            Some(Grant::Run(permit)) => permit,
-            grant => panic!("machine {machine} is told {grant:?}"),
-        });
         let queues = TaskQueues::new(processors, now());
         queues.reach(processors);
+        assert!(coordinator.start(processors, &queues).unwrap());
+        let permits = (0..processors)
+            .map(|_| coordinator.take_idle().unwrap().0)
+            .collect();
         Self {
-            permits: permits.collect(),
+            permits,
             shared: Shared {
                 queues,
                 coordinator,

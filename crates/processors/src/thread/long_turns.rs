@@ -1,16 +1,16 @@
 //! The thread that looks after long turns, and how a thread makes way.
 
 use std::io;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_parker::Parker;
-use filch_sync::{Arc, lock, thread};
+use filch_sync::Arc;
 
+use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
-use crate::pool::sighting::Sighting;
-use crate::protocol::state::grant::A_PIECE;
+use crate::protocol::state::grant::{A_PIECE, Activity};
 use crate::protocol::{Grant, Permit};
-use crate::thread::current::{self, Current};
 
 /// From one look to the next. What a look has seen twice is long.
 const TICK: Duration = Duration::from_millis(1);
@@ -18,6 +18,10 @@ const TICK: Duration = Duration::from_millis(1);
 /// How long a thread that has made way rests, if the others go on for so long: about as long as it
 /// is in its turn before, since the thread that looks may itself have to wait for a core.
 const REST: Duration = Duration::from_millis(4);
+
+/// What tells the turn of a processor from all others: how much it has run, on which machine, and
+/// how often what that does has changed.
+type Sighting = (u64, usize, u32);
 
 /// What a look has found.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,37 +42,16 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// The system refuses the thread. The next call tries again.
     pub fn watch_long_turns(pool: &Arc<Self>) -> io::Result<()> {
-        let _one_at_a_time = lock(&pool.handles.resizing);
-        if pool.shared.long_turns.are_watched() || pool.shared.coordinator.is_over() {
-            return Ok(());
-        }
-        let parker = Parker::new();
-        let unparker = parker.unparker();
-        let name = format!("{}-turns", pool.config.thread_name);
-        let main = {
-            let pool = Arc::clone(pool);
-            move || pool.look_after_turns(&parker)
-        };
-        pool.handles
-            .start(usize::MAX, || thread::Builder::new().name(name).spawn(main))?;
-        pool.shared.long_turns.begin(unparker);
-        // It may have been over before there was anybody to be woken.
-        if pool.shared.coordinator.is_over() {
-            pool.shared.long_turns.wake();
-        }
-        Ok(())
-    }
-
-    fn look_after_turns(&self, parker: &Parker) {
         let mut seen = Vec::new();
-        while !self.shared.coordinator.is_over() {
-            let is_quiet = || self.shared.queues.source.is_empty();
-            if self.look(&mut seen) == Sight::Quiet && self.shared.long_turns.try_sleep(is_quiet) {
+        let unparker = pool.shared.long_turns.unparker();
+        Self::start_lookout(pool, "turns", unparker, move |pool, parker| {
+            let is_quiet = || pool.shared.queues.source.is_empty();
+            if pool.look(&mut seen) == Sight::Quiet && pool.shared.long_turns.try_sleep(is_quiet) {
                 parker.park();
             } else {
                 parker.park_timeout(TICK);
             }
-        }
+        })
     }
 
     /// Marks what is overdue while others wait, and says so.
@@ -79,12 +62,11 @@ impl<T: Send + 'static> Processors<T> {
         let waiting = self.waiting();
         let (mut sight, mut is_any_due) = (Sight::Quiet, false);
         for (number, seen) in seen.iter_mut().enumerate().take(processors) {
-            let Some(look) = self.look_at(number) else {
+            let Some((now, runs, shown)) = self.sight(number) else {
                 continue;
             };
-            let now = look.sighting;
-            let is_long = seen.replace(now) == Some(now) && look.runs;
-            if is_long || look.shown == A_PIECE {
+            let is_long = seen.replace(now) == Some(now) && runs;
+            if is_long || shown == A_PIECE {
                 sight = Sight::Busy;
             }
             is_any_due |= is_long && waiting > 0;
@@ -95,6 +77,22 @@ impl<T: Send + 'static> Processors<T> {
             queues.source.hurry();
         }
         sight
+    }
+
+    /// What that processor is doing: its sighting, whether it runs anything, and the label that is
+    /// shown. None if it has no machine.
+    fn sight(&self, number: usize) -> Option<(Sighting, bool, u64)> {
+        let coordinator = &self.shared.coordinator;
+        let processor = &self.shared.queues.processors[number];
+        let machine = coordinator.attached(number);
+        let public = coordinator.machines.get(machine).and_then(OnceLock::get)?;
+        let (activity, changes) = public.activity();
+        let (guest, task) = (processor.guest.get(), public.task.get());
+        // After the label: a task that is shown is the last one that is counted here.
+        let run = processor.counters.snapshot().run_in_all();
+        let shown = if guest != 0 { guest } else { task };
+        let runs = guest != 0 || activity == Activity::Runs;
+        Some(((run, machine, changes), runs, shown))
     }
 
     /// How many tasks and threads wait for a processor.

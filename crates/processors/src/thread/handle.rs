@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::sync::Weak;
 
 use filch_sync::Arc;
 
 use crate::pool::attach::AttachError;
 use crate::pool::processors::Processors;
-use crate::pool::resize::ResizeError;
-use crate::queues::source::{AttachedSource, Source};
+use crate::queues::source::{Source, SourceSlot};
+use crate::thread::resize::ResizeError;
 
 /// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
 /// pieces of a [`Source`], on the same threads. It does not keep the threads, but the queues.
@@ -20,26 +21,39 @@ pub struct PoolHandle(Arc<dyn AnyPool>);
 #[derive(Clone)]
 pub struct WeakPoolHandle(Weak<dyn AnyPool>);
 
-/// What of a pool does not depend on its tasks.
-trait AnyPool: Send + Sync {
-    fn source(&self) -> &AttachedSource;
-    fn watch_long_turns(self: Arc<Self>) -> io::Result<()>;
-    fn notify(&self);
+/// What of a pool does not depend on its tasks: what a [`PoolHandle`] can do.
+pub trait AnyPool: Send + Sync {
+    #[doc(hidden)]
+    fn attached(&self) -> &SourceSlot;
+    #[doc(hidden)]
+    fn begin_to_watch_long_turns(self: Arc<Self>) -> io::Result<()>;
+    #[doc(hidden)] // as there
     fn notify_behind_fence(&self);
+    /// [`Processors::notify`].
+    fn notify(&self);
+    /// [`Processors::nudge_threads`].
     fn nudge_threads(&self);
+    /// [`Processors::blocking`]. `call` is called once.
     fn blocking(&self, call: &mut dyn FnMut());
+    /// [`Processors::make_way`].
     fn make_way(&self) -> bool;
+    /// [`Processors::is_ending`].
     fn is_ending(&self) -> bool;
+    /// [`Processors::count`].
     fn count(&self) -> usize;
+    /// [`Processors::resize`].
+    ///
+    /// # Errors
+    /// As there.
     fn resize(&self, count: usize) -> Result<usize, ResizeError>;
 }
 
 impl<T: Send + 'static> AnyPool for Processors<T> {
-    fn source(&self) -> &AttachedSource {
+    fn attached(&self) -> &SourceSlot {
         &self.shared.queues.source
     }
 
-    fn watch_long_turns(self: Arc<Self>) -> io::Result<()> {
+    fn begin_to_watch_long_turns(self: Arc<Self>) -> io::Result<()> {
         Self::watch_long_turns(&self)
     }
 
@@ -89,14 +103,14 @@ impl PoolHandle {
     /// # Errors
     /// As there.
     pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
-        self.0.source().attach(source).map_err(AttachError)?;
+        self.0.attached().attach(source).map_err(AttachError)?;
         self.0.notify();
         Ok(())
     }
 
     /// The source that is attached, if it is an `S`. Wait-free.
     pub fn source<S: Source>(&self) -> Option<&S> {
-        self.0.source().get()
+        self.0.attached().get()
     }
 
     /// [`Processors::watch_long_turns`].
@@ -104,56 +118,20 @@ impl PoolHandle {
     /// # Errors
     /// As there.
     pub fn watch_long_turns(&self) -> io::Result<()> {
-        Arc::clone(&self.0).watch_long_turns()
-    }
-
-    /// [`Processors::make_way`].
-    pub fn make_way(&self) -> bool {
-        self.0.make_way()
-    }
-
-    /// [`Processors::notify`].
-    pub fn notify(&self) {
-        self.0.notify();
-    }
-
-    #[doc(hidden)] // as there
-    #[inline]
-    pub fn notify_behind_fence(&self) {
-        self.0.notify_behind_fence();
-    }
-
-    /// [`Processors::nudge_threads`].
-    pub fn nudge_threads(&self) {
-        self.0.nudge_threads();
-    }
-
-    /// [`Processors::blocking`]. `call` is called once.
-    pub fn blocking(&self, call: &mut dyn FnMut()) {
-        self.0.blocking(call);
-    }
-
-    /// [`Processors::is_ending`].
-    pub fn is_ending(&self) -> bool {
-        self.0.is_ending()
-    }
-
-    /// [`Processors::count`].
-    pub fn count(&self) -> usize {
-        self.0.count()
-    }
-
-    /// [`Processors::resize`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
-        self.0.resize(count)
+        Arc::clone(&self.0).begin_to_watch_long_turns()
     }
 
     /// A reference that keeps nothing.
     pub fn downgrade(&self) -> WeakPoolHandle {
         WeakPoolHandle(Arc::downgrade(&self.0))
+    }
+}
+
+impl Deref for PoolHandle {
+    type Target = dyn AnyPool;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
     }
 }
 

@@ -3,10 +3,8 @@
 use filch_sync::lock;
 use std::error::Error;
 use std::fmt;
-use std::io;
 
 use crate::pool::processors::Processors;
-use crate::thread::beginning::ThreadError;
 
 /// Why a pool does not have as many processors as it was told to have.
 #[derive(Debug)]
@@ -26,21 +24,11 @@ pub enum ResizeError {
     /// The pool has been told to stop. If that came in the middle, some of the new processors may
     /// be there.
     Stopped,
-    /// There is no thread for one of the new processors: the limit is reached, or the system
-    /// refuses.
-    Thread {
+    /// There may be no thread for one of the new processors: the
+    /// [limit](crate::Config::thread_limit) is reached.
+    Threads {
         /// The number of processors now.
         reached: usize,
-        /// What the system says; none if it was the pool's own limit.
-        source: Option<io::Error>,
-    },
-    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of a thread
-    /// for one of the new processors.
-    Scratch {
-        /// The number of processors now.
-        reached: usize,
-        /// What the panic said.
-        message: String,
     },
 }
 
@@ -55,58 +43,33 @@ impl fmt::Display for ResizeError {
             ),
             Self::NotRunning => f.write_str("the pool has not been started"),
             Self::Stopped => f.write_str("the pool has been stopped"),
-            Self::Scratch { reached, message } => write!(
-                f,
-                "a thread could not begin: making its scratch panicked: {message}; there are \
-                 {reached} processors now"
-            ),
-            Self::Thread {
-                reached,
-                source: None,
-            } => write!(
+            Self::Threads { reached } => write!(
                 f,
                 "no more threads than `thread_limit` says: there are {reached} processors now"
-            ),
-            Self::Thread {
-                reached,
-                source: Some(error),
-            } => write!(
-                f,
-                "the system refused a thread ({error}): there are {reached} processors now"
             ),
         }
     }
 }
 
-impl Error for ResizeError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Thread {
-                source: Some(error),
-                ..
-            } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for ResizeError {}
 
 impl<T: Send + 'static> Processors<T> {
     /// Changes the number of processors, and returns the number that there were. From any thread,
     /// also from a task. One resize at a time: a second one waits for the first; blocking, but not
     /// for any task.
     ///
-    /// New processors run at once, on spare threads or new ones. Of those that are too many, idle
-    /// ones are given up at once, and running ones when their current task ends (or its next
-    /// [`blocking`](Self::blocking) call begins): until then more tasks than `count` may run. What
-    /// was left in their deques goes to the end of the global queue. Nothing runnable is lost, and
-    /// nothing stops meanwhile.
+    /// New processors run when there is something for them to do, on spare threads or new ones. Of
+    /// those that are too many, idle ones are given up at once, and running ones when their current
+    /// task ends (or its next [`blocking`](Self::blocking) call begins): until then more tasks than
+    /// `count` may run. What was left in their deques goes to the end of the global queue. Nothing
+    /// runnable is lost, and nothing stops meanwhile.
     ///
     /// If it grows from one processor, a task that was scheduled just then by a running task may
     /// not wake a new processor before that one ends.
     ///
     /// # Errors
-    /// See [`ResizeError`]. The number is unchanged, unless a thread could not be had: then it is
-    /// as large as possible.
+    /// See [`ResizeError`]. The number is unchanged, unless the limit of threads is reached: then
+    /// it is as large as possible.
     pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
         let max = self.max_count();
         if count == 0 {
@@ -116,8 +79,8 @@ impl<T: Send + 'static> Processors<T> {
             return Err(ResizeError::TooManyProcessors { asked: count, max });
         }
         let _one_at_a_time = lock(&self.handles.resizing);
-        // In this order: if there is no starter because the pool is over, it has been stopped.
-        let not_started = lock(&self.starter).is_none();
+        // In this order: if there is no runner because the pool is over, it has been stopped.
+        let not_started = lock(&self.runner).is_none();
         if self.is_stopping() {
             return Err(ResizeError::Stopped);
         }
@@ -136,28 +99,10 @@ impl<T: Send + 'static> Processors<T> {
     fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
         self.shared.queues.reach(count);
         for processor in before..count {
-            let mut refusal = None;
-            let grown = self.shared.coordinator.grow(processor, |machine| {
-                refusal = self.try_start_thread(machine).err();
-                refusal.is_none()
-            });
-            if !grown {
-                // All others may have exited meanwhile, and relied on this one.
-                self.end_if_deserted();
-                let reached = processor;
-                return Err(match refusal {
-                    _ if self.shared.coordinator.is_over() => ResizeError::Stopped,
-                    Some(ThreadError::Scratch(message)) => {
-                        ResizeError::Scratch { reached, message }
-                    }
-                    Some(ThreadError::System(error)) => ResizeError::Thread {
-                        reached,
-                        source: Some(error),
-                    },
-                    None => ResizeError::Thread {
-                        reached,
-                        source: None,
-                    },
+            if !self.shared.coordinator.grow(processor, &self.shared.queues) {
+                return Err(match self.shared.coordinator.is_over() {
+                    true => ResizeError::Stopped,
+                    false => ResizeError::Threads { reached: processor },
                 });
             }
         }

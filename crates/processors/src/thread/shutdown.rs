@@ -35,12 +35,12 @@ impl<T: Send + 'static> Processors<T> {
             return;
         }
         // With it go references to the pool and to the runner, whose destructor is a user's.
-        let starter = lock(&self.starter).take();
+        let runner = lock(&self.runner).take();
         self.shared.long_turns.wake();
         if let Some(watchdog) = self.watchdog.get() {
             let _ = watchdog.unpark();
         }
-        drop_contained(starter);
+        drop_contained(runner);
         self.shared.coordinator.announce_end();
     }
 }

@@ -1,0 +1,296 @@
+//! When a machine's thread is started, and what happens if there is none.
+//!
+//! A machine is a place first. All processors begin on the idle stack, each with a place without a
+//! thread, except for the first: its thread is started with the pool, so the system's refusal of a
+//! pool's first thread is an error of the start. Every other thread is started at its first grant,
+//! by the one that grants.
+//!
+//! The system may refuse such a thread, or the thread may find that it cannot begin. Then the grant
+//! goes to another thread: to one that waits for a processor, or a spare, or, if its work is in the
+//! queues, to the next processor on the stack. The processor itself is *missing*: inactive, though
+//! it should not be. A thread that needs a processor takes it over, and one that goes idle puts it
+//! back on the stack, where the next grant tries again. At least one thread stays in a pool until
+//! it is over, so what is in the queues is found at the latest when that one is done with what it
+//! does.
+
+use std::io;
+
+use filch_sync::atomic::Ordering;
+
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::grant::Grant;
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::Synced;
+use crate::protocol::state::work::Work;
+
+impl Coordinator {
+    /// Puts the first `count` processors on the idle stack, all of which are inactive. The thread
+    /// of the first one is started now. Returns whether the pool has not been stopped meanwhile.
+    ///
+    /// # Errors
+    /// What the system says of that thread, after which the pool is to be stopped.
+    pub fn start(&self, count: usize, work: &impl Work) -> io::Result<bool> {
+        let mut synced = self.synced();
+        let places: Vec<_> = (0..count)
+            .map_while(|_| self.place_within_limit(&mut synced))
+            .collect();
+        drop(synced);
+        if let Some(&first) = places.first() {
+            self.start_thread(first)
+                .inspect_err(|_| self.synced().vacant.extend(&places))?;
+        }
+        // The first one is on top in the end.
+        for (processor, &machine) in places.iter().enumerate().rev() {
+            let mut synced = self.synced();
+            let permit = match synced.over {
+                true => None,
+                false => self.activate(processor, &mut synced),
+            };
+            let Some(permit) = permit else {
+                self.tell_to_exit(machine, &mut synced);
+                continue;
+            };
+            drop(synced);
+            self.go_idle(permit, machine, false, work);
+        }
+        Ok(places.len() == count && !self.is_over())
+    }
+
+    /// Starts the thread of a machine now, before its first grant.
+    ///
+    /// # Errors
+    /// What the system says. The machine has no thread then.
+    pub fn start_thread(&self, machine: usize) -> io::Result<()> {
+        self.machine(machine).expect_thread();
+        self.synced().count_start();
+        self.run_launcher(machine).inspect_err(|_| {
+            self.machine(machine).lose_thread();
+            self.synced().count_refusal();
+        })
+    }
+
+    /// The machine has been granted something, and has no thread: starts it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn launch(&self, machine: usize) {
+        self.synced().count_start();
+        if self.run_launcher(machine).is_err() {
+            self.refuse(machine);
+        }
+    }
+
+    /// There is no thread for the machine: the system has refused it, or it cannot begin. What it
+    /// was told goes to others. A thread that cannot begin must ask
+    /// [`is_deserted`](Self::is_deserted) afterwards.
+    pub fn refuse(&self, machine: usize) {
+        let grant = self.machine(machine).lose_thread();
+        let is_search = matches!(grant, Some(Grant::Search(_)));
+        let was_granted = is_search || matches!(grant, Some(Grant::Run(_)));
+        let mut synced = self.synced();
+        synced.count_refusal();
+        let heir = match grant {
+            // A thread that ends the pool, or grants this machine a processor, finds that it has no
+            // thread.
+            None => {
+                let waits = |at: usize| synced.bindings[at].waits;
+                if let Some(at) = synced.binding(machine).filter(|&at| waits(at)) {
+                    synced.take_binding(at);
+                    synced.vacant.push(machine);
+                }
+                None
+            }
+            Some(Grant::Exit) => {
+                synced.leaving -= 1;
+                synced.vacant.push(machine);
+                None
+            }
+            Some(Grant::Run(permit) | Grant::Search(permit)) => {
+                self.pass_on(permit, machine, &mut synced)
+            }
+        };
+        if !synced.over && synced.threads == synced.bound {
+            self.give_up(&mut synced);
+        }
+        drop(synced);
+        if let Some((heir, permit)) = heir {
+            self.grant(heir, Grant::Run(permit));
+        }
+        if is_search {
+            let _ = self.idle.stop_searching();
+        }
+        if was_granted {
+            // What it was to look for, another one looks for: as when the last search ends.
+            self.wake_one();
+        }
+    }
+
+    /// The machine has no thread to run on the processor: its place is vacant. Returns the machine
+    /// that runs there instead, if there is one; if not, the processor is missing.
+    fn pass_on(
+        &self,
+        permit: Permit,
+        machine: usize,
+        synced: &mut Synced,
+    ) -> Option<(usize, Permit)> {
+        if let Some(at) = synced.binding(machine) {
+            synced.take_binding(at);
+        }
+        synced.vacant.push(machine);
+        let heir = self.next_waiter(synced).or_else(|| synced.spares.pop());
+        if heir.is_none() {
+            self.deactivate(permit, synced);
+            synced.missing += 1;
+            return None;
+        }
+        heir.map(|heir| (heir, permit))
+    }
+
+    /// No thread is left, and none can be had: the pool is over, whatever waits in it.
+    fn give_up(&self, synced: &mut Synced) {
+        self.control.stop();
+        while let Some((permit, machine)) = self.take_idle() {
+            self.deactivate(permit, synced);
+            self.tell_to_exit(machine, synced);
+        }
+        self.end(synced);
+    }
+
+    /// Takes a missing processor over.
+    pub(crate) fn take_missing(&self, synced: &mut Synced) -> Option<Permit> {
+        if synced.missing == 0 || synced.over {
+            return None;
+        }
+        let found = self.take_inactive(synced);
+        synced.missing = found.as_ref().map_or(0, |_| synced.missing - 1);
+        found
+    }
+
+    /// An inactive processor that should not be, activated.
+    fn take_inactive(&self, synced: &mut Synced) -> Option<Permit> {
+        let active = self.control_word().active();
+        (0..active).find_map(|processor| self.activate(processor, synced))
+    }
+
+    /// A missing processor goes back on the stack, if there is one: the next grant tries again to
+    /// start a thread for it.
+    pub fn restore_missing(&self, work: &impl Work) {
+        // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
+        if self.activated.load(Ordering::Relaxed) >= self.control_word().active() {
+            return;
+        }
+        let mut synced = self.synced();
+        let Some(permit) = self.take_missing(&mut synced) else {
+            return;
+        };
+        let machine = synced.spares.pop();
+        match machine.or_else(|| self.place_within_limit(&mut synced)) {
+            Some(machine) => {
+                drop(synced);
+                self.go_idle(permit, machine, false, work);
+            }
+            None => {
+                self.deactivate(permit, &mut synced);
+                synced.missing += 1;
+            }
+        }
+    }
+
+    pub(crate) fn run_launcher(&self, machine: usize) -> io::Result<()> {
+        self.launcher.get().map_or(Ok(()), |start| start(machine))
+    }
+}
+
+/// Threads that the caller makes, and runs when it likes, or never. For each of them a processor is
+/// inactive until it comes. So one that does not come is missing, and that is all: nothing waits
+/// for its processor, and nothing is given to that. If none has come yet, a pool that is told to
+/// stop is not over: the first one does the work that is left.
+impl Coordinator {
+    /// Expects `count` threads, for as many processors, all of which are inactive, and has `make`
+    /// make them: it is told their places. Returns whether all could be had; if not, the pool is to
+    /// be stopped.
+    pub fn expect_all(&self, count: usize, mut make: impl FnMut(usize) -> bool) -> bool {
+        let mut places = Vec::new();
+        {
+            let mut synced = self.synced();
+            while places.len() < count
+                && let Some(place) = self.place_within_limit(&mut synced)
+            {
+                self.machine(place).expect_thread();
+                synced.count_start();
+                places.push(place);
+            }
+            synced.expected += places.len();
+        }
+        // All places first: a thread that has come already may block, and want one more.
+        let mut made = 0;
+        let complete = places.len() == count
+            && places.iter().all(|&place| {
+                made += 1;
+                make(place)
+            });
+        if !complete {
+            self.synced().gives_up = true;
+            // A place that `make` was told is given back by its thread.
+            for &place in &places[made..] {
+                self.expect_no_more(place);
+            }
+        }
+        complete
+    }
+
+    /// The thread of that place has come, with all that it needs. It is told what to do: to run on
+    /// a processor that waits for a thread, if there is one.
+    pub fn arrive(&self, machine: usize) {
+        let mut synced = self.synced();
+        synced.expected -= 1;
+        if synced.over {
+            return self.tell_to_exit(machine, &mut synced);
+        }
+        match self.take_inactive(&mut synced) {
+            Some(permit) => self.grant(machine, Grant::Run(permit)),
+            // There are fewer processors now.
+            None => self.become_spare(machine, &mut synced),
+        }
+    }
+
+    /// The thread of that place will not come. The caller must ask
+    /// [`is_deserted`](Self::is_deserted) afterwards.
+    pub fn stay_away(&self, place: usize, work: &impl Work) {
+        self.expect_no_more(place);
+        if self.control_word().is_stopping() {
+            self.try_end(work);
+        }
+    }
+
+    fn expect_no_more(&self, place: usize) {
+        let mut synced = self.synced();
+        synced.expected -= 1;
+        synced.count_refusal();
+        synced.vacant.push(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::state::coordinator::Coordinator;
+
+    #[test]
+    fn places_that_were_made_for_nobody_are_given_back() {
+        let coordinator = Coordinator::new(3, 3, 2, 0);
+        assert!(!coordinator.expect_all(3, |_| unreachable!("there are two places")));
+        let threads = coordinator.thread_stats();
+        assert_eq!((threads.threads, threads.started), (0, 0));
+        assert_eq!(threads.refused, 3, "the third, and for it the others");
+        let mut made = Vec::new();
+        let refused = |place| {
+            made.push(place);
+            made.len() < 2
+        };
+        assert!(!coordinator.expect_all(2, refused));
+        assert_eq!(
+            coordinator.thread_stats().threads,
+            2,
+            "these answer for themselves"
+        );
+    }
+}

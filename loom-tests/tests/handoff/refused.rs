@@ -1,0 +1,156 @@
+//! Grants to machines whose thread cannot be had: what they were for goes to others.
+
+use std::io;
+
+use filch_processors::protocol::Permit;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pool::Pool;
+
+/// Two processors. Machine 0 runs on one, the other is idle, without a thread; and the system gives
+/// none.
+fn refusing() -> (Arc<Pool>, Permit) {
+    let pool = Pool::unstarted(2);
+    assert!(pool.coordinator.start(2, &pool.queues).unwrap());
+    pool.coordinator
+        .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
+    let (permit, machine) = pool.coordinator.take_idle().expect("it is on top");
+    assert_eq!((permit.processor(), machine), (0, 0));
+    pool.uses(&permit);
+    (pool, permit)
+}
+
+/// A task is published, and the thread for it refused, just as machine 0 goes idle. A failure: that
+/// one relies on the search which was to begin, and the task waits beside it.
+#[test]
+fn as_another_one_goes_idle() {
+    check(
+        "a thread that is there comes for what a refused one was for",
+        Bound::exhaustive(100),
+        || {
+            let (pool, permit) = refusing();
+            let producer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.publish()
+            });
+            pool.go_idle(permit, 0);
+            producer.join().unwrap();
+            pool.assert_first_is_awake();
+        },
+    );
+}
+
+/// The same, and the pool is stopped. It is not over before the task has been run.
+#[test]
+fn as_another_one_goes_idle_and_the_pool_is_stopped() {
+    check(
+        "what a refused thread was for is run before the end",
+        Bound::preemptions(3, 100),
+        || {
+            let (pool, permit) = refusing();
+            let producer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.publish();
+                    pool.stop();
+                }
+            });
+            pool.go_idle(permit, 0);
+            producer.join().unwrap();
+            assert!(!pool.coordinator.is_over(), "the task is left behind");
+            let permit = pool.awake(0).expect("a task is there");
+            assert!(pool.take());
+            pool.coordinator.stop_searching(&pool.queues);
+            pool.go_idle(permit, 0);
+            assert!(pool.coordinator.is_over(), "nothing is left");
+        },
+    );
+}
+
+/// One processor, whose machine 0 is in a blocking call. A task is published, and the thread for it
+/// refused, just as 0 comes back. A failure: 0 waits for a processor that is missing.
+#[test]
+fn as_a_call_comes_back() {
+    let outcomes = Outcomes::new();
+    check(
+        "a thread that is back has the processor that misses one",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(1);
+                pool.coordinator
+                    .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
+                pool.hand_off(permits.remove(0), 0);
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                let at_once = pool.try_regain(0);
+                producer.join().unwrap();
+                outcomes.observe(at_once.is_some());
+                drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
+                assert!(pool.take(), "the task is still there");
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// Two idle processors. The thread of the first finds that it cannot begin, just as it is granted
+/// something. Either it finds the grant, which goes to the other one; or the granter finds that it
+/// has no thread, and starts another. A failure: nobody comes for the task.
+#[test]
+fn as_a_thread_cannot_begin() {
+    let outcomes = Outcomes::new();
+    check(
+        "a grant finds a thread, or the thread a grant",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(2);
+                pool.go_idle(permits.remove(0), 0);
+                pool.go_idle(permits.remove(0), 1);
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                pool.pass();
+                pool.coordinator.refuse(1);
+                producer.join().unwrap();
+                let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
+                assert!(awake[0] != awake[1], "{awake:?} are awake");
+                outcomes.observe(awake[0]);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// The processor is missing, as in the others. It is restored just as a task is published, and the
+/// system gives threads again. A failure: the task waits beside the processor.
+#[test]
+fn as_a_missing_processor_is_restored() {
+    check(
+        "a processor that is restored looks for what came before",
+        Bound::exhaustive(20),
+        || {
+            let pool = Pool::unstarted(1);
+            assert!(pool.coordinator.start(1, &pool.queues).unwrap());
+            let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
+            pool.hand_off(permit, 0);
+            assert!(pool.coordinator.wake_one());
+            pool.coordinator.refuse(1);
+            let producer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.publish()
+            });
+            pool.pass();
+            pool.coordinator.restore_missing(&pool.queues);
+            producer.join().unwrap();
+            assert!(pool.awake(1).is_some(), "a task is there, and nobody comes");
+        },
+    );
+}
