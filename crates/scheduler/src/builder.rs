@@ -14,8 +14,8 @@ use crate::handle::extensions::Extensions;
 use crate::handle::handle::Owned;
 use crate::handle::handle::Shared;
 use crate::handle::threads::OnLongStep;
-use crate::observe::joins::Joins;
 use crate::observe::stats::Counters;
+use crate::process::waker;
 use crate::table::Admission;
 use crate::table::body::Task;
 use crate::table::table::Table;
@@ -244,7 +244,7 @@ impl<P: Protocol> Builder<P> {
                 table,
                 extensions: Extensions::default(),
                 elsewhere: RwLock::new(Some(None)),
-                joins: Joins::default(),
+                waker_functions: waker::functions::<P>(),
                 looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,

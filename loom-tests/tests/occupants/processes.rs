@@ -121,7 +121,7 @@ impl Processes {
         waker: &Waker,
     ) -> Poll<Arc<usize>> {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.poll(waiting, waker) }.map(output)
+        unsafe { self.slot(pid).life.poll(waiting, waker, false) }.map(output)
     }
 
     /// As the drop of a `ProcessHandle` that was polled, except for its pin.

@@ -7,6 +7,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
 use std::sync::RwLock;
+use std::task::RawWakerVTable;
 use std::{fmt, ptr};
 
 use filch_blocking::Calls;
@@ -17,7 +18,6 @@ use filch_sync::{Arc, CachePadded, Mutex};
 use crate::handle::extensions::Extensions;
 use crate::handle::receiver::Elsewhere;
 use crate::handle::shutdown::LeftTimers;
-use crate::observe::joins::Joins;
 use crate::observe::running::CommandLabel;
 use crate::observe::stats::Counters;
 use crate::table::admission::Admission;
@@ -43,8 +43,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) extensions: Extensions,
     /// How messages get to other nodes.
     pub(crate) elsewhere: RwLock<Elsewhere<P>>,
-    /// Which futures wait for which processes.
-    pub(crate) joins: Joins,
+    /// What the wakers of its processes do, at the one address by which they are known.
+    pub(crate) waker_functions: &'static RawWakerVTable,
     /// One thread at a time looks at what the futures wait for.
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,

@@ -4,12 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::table::pinned::Pinned;
-use crate::table::slot::Slot;
-use crate::{Context, Protocol};
+use crate::{Context, Handle, Protocol};
 
 /// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it has the
 /// process take a turn, with an event or without. It is not counted; each clone holds the process's
@@ -38,10 +37,12 @@ impl<P: Protocol> Context<'_, P> {
     /// [`pending`](crate::StepOutput::pending) takes its next step when it is woken.
     #[inline]
     pub fn waker(&self) -> ProcessWaker<'_> {
+        let data = ptr::from_ref(self.slot()).cast();
+        let functions = self.handle().shared.waker_functions;
         // SAFETY: the functions are for such a pointer. The process is had, or pinned, for as long
         // as the context is there, which this borrows; and the waker is never dropped, so it needs
         // no pin.
-        let waker = unsafe { Waker::from_raw(raw(NonNull::from(self.slot()))) };
+        let waker = unsafe { Waker::new(data, functions) };
         ProcessWaker {
             waker: ManuallyDrop::new(waker),
             lent: PhantomData,
@@ -49,9 +50,27 @@ impl<P: Protocol> Context<'_, P> {
     }
 }
 
-/// The waker that has that pin, or will have one while it is used.
-fn raw<P: Protocol>(slot: NonNull<Slot<P>>) -> RawWaker {
-    RawWaker::new(slot.as_ptr().cast(), &Wake::<P>::FUNCTIONS)
+impl<P: Protocol> Handle<P> {
+    /// Whether that is the waker of a process of this protocol. Of a scheduler that was built
+    /// elsewhere in the program it may not be found out.
+    pub(crate) fn is_own_waker(&self, waker: &Waker) -> bool {
+        ptr::eq(waker.vtable(), self.shared.waker_functions)
+    }
+}
+
+/// What the wakers of processes do. There may be several copies in a program: each scheduler has
+/// one, by which it knows its wakers.
+pub(crate) fn functions<P: Protocol>() -> &'static RawWakerVTable {
+    &Wake::<P>::FUNCTIONS
+}
+
+/// The waker of a process again.
+///
+/// # Safety
+/// The data is that of a waker with [such functions](functions), which the result takes over.
+pub(crate) unsafe fn from_data<P: Protocol>(data: *const ()) -> Waker {
+    // SAFETY: the caller's.
+    unsafe { Waker::new(data, functions::<P>()) }
 }
 
 /// What a waker does. The data is the slot.
@@ -76,7 +95,8 @@ impl<P: Protocol> Wake<P> {
         let pinned = unsafe { Self::pin(data) };
         // SAFETY: the waker's pin, or the process's.
         unsafe { pinned.slot().share_pin() };
-        raw::<P>(NonNull::from(pinned.slot()))
+        let functions = pinned.scheduler().shared.waker_functions;
+        RawWaker::new(data, functions)
     }
 
     unsafe fn wake(data: *const ()) {
