@@ -11,7 +11,6 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::extensions::Extensions;
-use crate::handle::handle::Owned;
 use crate::handle::handle::Shared;
 use crate::handle::threads::OnLongStep;
 use crate::observe::stats::Counters;
@@ -238,30 +237,28 @@ impl<P: Protocol> Builder<P> {
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let table = Table::new(self.node);
-        let handle = Handle {
-            shared: Owned::new(Shared {
-                processors,
-                table,
-                extensions: Extensions::default(),
-                elsewhere: RwLock::new(Some(None)),
-                waker_functions: waker::functions::<P>(),
-                looking: Mutex::new(()),
-                admission: Admission::new(limit, workers),
-                hooks: self.hooks,
-                journal: self.journal,
-                first_allowance: budget.first_allowance(),
-                counters,
-                aborting: AtomicBool::new(false),
-                aborted: AtomicUsize::new(0),
-                calls: Arc::default(),
-                left_timers: Arc::default(),
-                dropped: AtomicU64::new(0),
-            }),
-        };
-        handle.table().set_owner(handle.shared.as_ptr());
+        let handle = Handle::new(Shared {
+            owners: AtomicUsize::new(1),
+            processors,
+            table,
+            extensions: Extensions::default(),
+            elsewhere: RwLock::new(Some(None)),
+            waker_functions: waker::functions::<P>(),
+            looking: Mutex::new(()),
+            admission: Admission::new(limit, workers),
+            hooks: self.hooks,
+            journal: self.journal,
+            first_allowance: budget.first_allowance(),
+            counters,
+            aborting: AtomicBool::new(false),
+            aborted: AtomicUsize::new(0),
+            calls: Arc::default(),
+            left_timers: Arc::default(),
+            dropped: AtomicU64::new(0),
+        });
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
-        let machines =
-            Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
+        let machines = Processors::start(&handle.shared().processors, driver)
+            .map_err(BuildError::Processors)?;
         // Shut down, if the system refuses the other thread.
         let scheduler = Scheduler::running(handle, machines);
         if let Some((limit, call)) = self.watchdog {

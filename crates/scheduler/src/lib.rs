@@ -35,7 +35,7 @@ pub use filch_event_queue::Depth;
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
 pub use handle::extensions::Extension;
 pub use handle::handle::{CalledFromInside, Handle};
-pub use handle::place::{NotAdmitted, Place};
+pub use handle::place::Place;
 pub use handle::policy::{Door, MailboxPolicy, TellSender};
 pub use handle::process_handle::{JoinError, ProcessHandle};
 pub use handle::receiver::{Receiver, SendError, Undelivered};
@@ -64,6 +64,7 @@ pub use process::process::{InitError, Process};
 pub use process::waker::ProcessWaker;
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
+pub use table::admission::NotAdmitted;
 pub use table::pid::{NoSuchProcess, Node, Pid};
 
 #[doc = include_str!("../TABLE.md")]

@@ -29,7 +29,7 @@ impl<P: Protocol> Handle<P> {
     /// Returns the extension of that type: made at the first call. Takes a lock for a moment. It
     /// goes with the scheduler, so it must keep no handle.
     pub fn extension<T: Extension + Default>(&self) -> Arc<T> {
-        let mut all = lock(&self.shared.extensions.0);
+        let mut all = lock(&self.shared().extensions.0);
         let value = all
             .entry(TypeId::of::<T>())
             .or_insert_with(|| Arc::<T>::default());

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
 use filch_process_state::{Reason, Wake};
 use filch_sync::atomic::Ordering;
@@ -106,14 +105,11 @@ impl<P: Protocol> Door<'_, P> {
     /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
     /// process's queue.
     pub fn announce(&self) {
-        if let Some(policy) = self.handle.policy(self.slot) {
-            let signal = Item::Signal(Signal::Fetch(Box::new(Arc::clone(policy))));
-            // Refused: the process has just ended, and what was kept goes with it.
-            if self.slot.events.push(signal).is_ok()
-                && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
-            {
-                self.run(self.slot);
-            }
+        // Refused: the process has just ended, and what was kept goes with it.
+        if self.slot.events.push(Item::Signal(Signal::Fetch)).is_ok()
+            && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
+        {
+            self.run(self.slot);
         }
     }
 
@@ -142,7 +138,7 @@ impl<P: Protocol> fmt::Debug for Door<'_, P> {
 
 impl<P: Protocol> Handle<P> {
     /// That of the process in the slot, on which the caller holds a pin, or which it has.
-    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a Arc<dyn MailboxPolicy<P>>> {
+    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a dyn MailboxPolicy<P>> {
         // SAFETY: the caller's: see above.
         unsafe { slot.mailbox.policy() }
     }
@@ -246,7 +242,7 @@ impl<P: Protocol> Handle<P> {
     /// [`Stats::dropped`](crate::Stats::dropped).
     pub fn count_dropped(&self, messages: usize) {
         // ORDERING: Relaxed: a figure for people.
-        let dropped = &self.shared.dropped;
+        let dropped = &self.shared().dropped;
         dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 

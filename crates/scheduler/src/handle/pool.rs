@@ -13,7 +13,7 @@ impl<P: Protocol> Handle<P> {
     /// [`ResizeError`]: zero, more than [`max_workers`](crate::Builder::max_workers), after the
     /// shutdown; or the system has refused a thread, and there are as many workers as it gave.
     pub fn set_workers(&self, workers: usize) -> Result<usize, ResizeError> {
-        self.shared.processors.resize(workers)
+        self.shared().processors.resize(workers)
     }
 
     /// The workers, as other kinds of work see them: for `filch_fork_join::Pool::on`, which runs
@@ -21,6 +21,6 @@ impl<P: Protocol> Handle<P> {
     /// [shutdown](crate::Scheduler::shutdown), when no job is left; one that does not return is in
     /// the [report](crate::ShutdownReport).
     pub fn pool(&self) -> PoolHandle {
-        Processors::handle(&self.shared.processors)
+        Processors::handle(&self.shared().processors)
     }
 }

@@ -142,7 +142,7 @@ impl<P: Protocol> Handle<P> {
 
     /// What takes the messages for processes on other nodes, if anything does.
     pub fn receiver(&self) -> Option<Arc<dyn Receiver<P>>> {
-        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = &self.shared().elsewhere;
         let elsewhere = elsewhere.read().unwrap_or_else(PoisonError::into_inner);
         elsewhere.clone()?
     }
@@ -151,14 +151,14 @@ impl<P: Protocol> Handle<P> {
     /// returns what does. The scheduler lets go of it when it is shut down, so that two schedulers
     /// may have each other's handles. `None` from then on.
     pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
-        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = &self.shared().elsewhere;
         let mut elsewhere = elsewhere.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
     }
 
     /// Lets go of the receiver, and takes no other.
     pub(crate) fn disconnect_all(&self) {
-        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = &self.shared().elsewhere;
         // A separate statement, to let go of the lock: its destructor is user code.
         let receiver = elsewhere
             .write()
@@ -169,7 +169,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Whether it has let go of its receiver, for ever.
     pub fn is_cut_off(&self) -> bool {
-        let elsewhere = &self.shared.elsewhere;
+        let elsewhere = &self.shared().elsewhere;
         elsewhere
             .read()
             .unwrap_or_else(PoisonError::into_inner)

@@ -62,7 +62,7 @@ impl<P: Protocol> Handle<P> {
                 is_over,
                 is_taken: Cell::new(false),
             };
-            self.shared.processors.run_awaited(Task::of(slot), &step);
+            self.shared().processors.run_awaited(Task::of(slot), &step);
         })
     }
 
@@ -118,7 +118,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, reason, message));
         }
         match self.policy(slot) {
-            Some(policy) => self.send_by(&**policy, slot, message, run),
+            Some(policy) => self.send_by(policy, slot, message, run),
             None => self.push_message(to, slot, message, run),
         }
     }
@@ -177,7 +177,7 @@ impl<P: Protocol> Handle<P> {
 
     #[inline]
     fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
-        let processors = &self.shared.processors;
+        let processors = &self.shared().processors;
         if slot.has_idle_priority() {
             processors.schedule_idle(Task::of(slot));
         } else {
@@ -188,9 +188,9 @@ impl<P: Protocol> Handle<P> {
     /// Puts a process that has given way to others behind them: the end of its turn.
     pub(crate) fn requeue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(Task::of(slot));
+            self.shared().processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.give_way_at_end(Task::of(slot));
+            self.shared().processors.give_way_at_end(Task::of(slot));
         }
     }
 

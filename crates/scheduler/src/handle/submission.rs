@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
 use filch_processors::BoundId;
 
@@ -48,8 +47,7 @@ use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
 pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
-    pub(crate) options: Options<P>,
-    pub(crate) ties: Ties<'a, P>,
+    pub(crate) options: Options<'a, P>,
 }
 
 /// A process, and how it starts.
@@ -60,22 +58,31 @@ pub struct Start<'a, P: Protocol> {
 }
 
 /// How a process is treated.
-pub(crate) struct Options<P: Protocol> {
+pub(crate) struct Options<'a, P: Protocol> {
     pub(crate) placement: Placement<P>,
     pub(crate) trap_exits: bool,
     /// The submitter takes the steps.
     pub(crate) as_guest: bool,
     /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
     pub(crate) reads_later: bool,
+    /// What it is tied to from its first moment.
+    pub(crate) watches: Vec<(WatchKind, Pid)>,
+    pub(crate) conditions: Vec<Condition<'a, P>>,
 }
 
-impl<P: Protocol> Default for Options<P> {
+/// Called with the PID of the process to come. If it fails, the process is not submitted.
+pub(crate) type Condition<'a, P> =
+    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
+
+impl<P: Protocol> Default for Options<'_, P> {
     fn default() -> Self {
         Self {
             placement: Placement::default(),
             trap_exits: false,
             as_guest: false,
             reads_later: false,
+            watches: Vec::new(),
+            conditions: Vec::new(),
         }
     }
 }
@@ -107,7 +114,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         mut self,
         condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
     ) -> Self {
-        self.ties.conditions.push(Box::new(condition));
+        self.options.conditions.push(Box::new(condition));
         self
     }
 
@@ -121,20 +128,20 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
     pub fn monitored_by(mut self, watcher: Pid) -> Self {
-        self.ties.watches.push((WatchKind::Monitor, watcher));
+        self.options.watches.push((WatchKind::Monitor, watcher));
         self
     }
 
     /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
     /// has started. May be said for several.
     pub fn linked_to(mut self, other: Pid) -> Self {
-        self.ties.watches.push((WatchKind::Link, other));
+        self.options.watches.push((WatchKind::Link, other));
         self
     }
 
     /// Has `policy` say what becomes of each message. Default: the process takes all.
-    pub fn mailbox_policy(mut self, policy: Arc<dyn MailboxPolicy<P>>) -> Self {
-        self.options.placement.mailbox = Takes::By(policy);
+    pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
+        self.options.placement.mailbox = Takes::by(policy);
         self
     }
 
@@ -203,7 +210,6 @@ impl<P: Protocol> Handle<P> {
             handle: self,
             start,
             options: Options::default(),
-            ties: Ties::default(),
         }
     }
 }
@@ -211,28 +217,9 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Submission")
-            .field("watches", &self.ties.watches)
+            .field("watches", &self.options.watches)
             .finish_non_exhaustive()
     }
 }
 
 crate::protocol::debug_fields!(Start<'_, P>, "Start", method);
-
-/// What a process is tied to from its first moment.
-pub(crate) struct Ties<'a, P: Protocol> {
-    pub(crate) watches: Vec<(WatchKind, Pid)>,
-    pub(crate) conditions: Vec<Condition<'a, P>>,
-}
-
-/// Called with the PID of the process to come. If it fails, the process is not submitted.
-pub(crate) type Condition<'a, P> =
-    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
-
-impl<P: Protocol> Default for Ties<'_, P> {
-    fn default() -> Self {
-        Self {
-            watches: Vec::new(),
-            conditions: Vec::new(),
-        }
-    }
-}

@@ -34,7 +34,7 @@ impl<P: Protocol> Handle<P> {
     /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
     /// or the system refused one.
     pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
-        let thread = Processors::reserve_thread(&self.shared.processors)?;
+        let thread = Processors::reserve_thread(&self.shared().processors)?;
         let handle = self.clone();
         Ok(BoundThread { handle, thread })
     }
@@ -84,7 +84,7 @@ impl<P: Protocol> Handle<P> {
     /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
     /// `call` goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
-        self.shared.processors.blocking(call)
+        self.shared().processors.blocking(call)
     }
 }
 
@@ -96,7 +96,7 @@ impl<P: Protocol> Completion<P> {
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
         let (process, tag) = (self.pid(), self.tag());
         Calls::begin(
-            &self.handle().shared.calls,
+            &self.handle().shared().calls,
             CommandLabel {
                 process,
                 tag,
@@ -125,6 +125,6 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
         let handle = self.clone();
         let tell = move |task| call(&handle.call_of(task));
-        Processors::watch_tasks(&self.shared.processors, limit, tell)
+        Processors::watch_tasks(&self.shared().processors, limit, tell)
     }
 }

@@ -147,7 +147,7 @@ pub struct PendingTimers {
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let extensions = self.shared.extensions.all();
+        let extensions = self.shared().extensions.all();
         let processes = self.table().iter();
         processes
             .map(|process| self.look_at(process.slot(), &extensions))
@@ -157,7 +157,7 @@ impl<P: Protocol> Handle<P> {
     /// What the process `pid` is doing, if it lives.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        let extensions = self.shared.extensions.all();
+        let extensions = self.shared().extensions.all();
         let is_live = process.is_live();
         is_live.then(|| self.look_at(process.slot(), &extensions))
     }
@@ -170,7 +170,7 @@ impl<P: Protocol> Handle<P> {
         if let Some(policy) = self.policy(slot) {
             info.undelivered = Some(u32::try_from(policy.undelivered()).unwrap_or(u32::MAX));
         }
-        let journal = self.shared.journal.as_ref();
+        let journal = self.shared().journal.as_ref();
         info.details = journal
             .and_then(|journal| journal.details(pid))
             .map(Box::new);
@@ -185,7 +185,7 @@ impl<P: Protocol> Context<'_, P> {
     /// The process's own figures: how much it has done, and what waits for it.
     pub fn info(&self) -> ProcessInfo {
         let handle = self.handle();
-        let extensions = handle.shared.extensions.all();
+        let extensions = handle.shared().extensions.all();
         handle.look_at(handle.table().slot(self.pid().slot()), &extensions)
     }
 }

@@ -121,13 +121,13 @@ impl<P: Protocol> Handle<P> {
     /// for a moment, and disturbs nothing else.
     pub fn running(&self) -> Vec<RunningCall> {
         let mut running = self.running_commands();
-        let tasks = self.shared.processors.running();
+        let tasks = self.shared().processors.running();
         running.extend(tasks.into_iter().map(|task| self.call_of(task)));
         running
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {
-        let mut commands = commands(&self.shared.calls);
+        let mut commands = commands(&self.shared().calls);
         for command in &mut commands {
             command.type_name = self.type_name(command.process);
         }
@@ -135,7 +135,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
-        let journal = self.shared.journal.as_ref()?;
+        let journal = self.shared().journal.as_ref()?;
         journal.type_name(process?)
     }
 

@@ -220,7 +220,7 @@ impl<P: Protocol> Handle<P> {
         if self.is_worker() {
             return Err(StandstillError::CalledFromInside);
         }
-        let processors = &self.shared.processors;
+        let processors = &self.shared().processors;
         loop {
             // Before all is quiet: what begins after this is seen below, however long it takes.
             let before = self.moves();
@@ -247,7 +247,7 @@ impl<P: Protocol> Handle<P> {
     /// What each process waits for; none if one has been woken since, or has taken a step while
     /// others were looked at.
     fn look_at_all(&self, before: u64) -> Option<Standstill> {
-        let looking = &self.shared.looking;
+        let looking = &self.shared().looking;
         let _one_at_a_time = lock(looking);
         // First: what a timer does later than this is seen below.
         let calls = pending_for(self.number(), &|_| false);
@@ -300,7 +300,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Steps taken and processes ended: while all is quiet, it stays as it is.
     fn moves(&self) -> u64 {
-        let counters = self.shared.counters.iter();
+        let counters = self.shared().counters.iter();
         counters
             .map(|counters| counters.snapshot())
             .map(|worker| worker.steps + worker.ended)

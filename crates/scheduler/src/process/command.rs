@@ -168,7 +168,7 @@ impl<P: Protocol> OpenCommand<P> {
     #[inline]
     pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
         let scheduler = process.scheduler();
-        let journal = scheduler.shared.journal.as_ref();
+        let journal = scheduler.shared().journal.as_ref();
         let number = journal.map_or(0, |journal| journal.begin_command(process.pid(), tag));
         Self {
             process: Some(process),
@@ -186,7 +186,7 @@ impl<P: Protocol> OpenCommand<P> {
 
     /// Tells reports that what is done is a call of the process `to`.
     pub fn note_call(&self, to: Pid, is_limited: bool) {
-        if let Some(journal) = &self.process().scheduler().shared.journal {
+        if let Some(journal) = &self.process().scheduler().shared().journal {
             journal.note_call(self.pid(), self.number, to, is_limited);
         }
     }
@@ -238,7 +238,7 @@ impl<P: Protocol> OpenCommand<P> {
         };
         let scheduler = process.scheduler();
         // Before the process can end.
-        if let Some(journal) = &scheduler.shared.journal {
+        if let Some(journal) = &scheduler.shared().journal {
             journal.end_command(process.pid(), self.number);
         }
         scheduler.deliver_completion(process.slot(), completed);

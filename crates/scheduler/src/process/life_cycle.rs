@@ -48,7 +48,7 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
 
 /// Asks the hooks, if there are any.
 pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookError<P>> {
-    let Some(hooks) = &context.handle().shared.hooks else {
+    let Some(hooks) = &context.handle().shared().hooks else {
         return Ok(());
     };
     match catch_panic(|| hooks.on_start(context)) {
@@ -60,7 +60,7 @@ pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookErr
 
 /// Tells the hooks, if there are any.
 pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReason) {
-    if let Some(hooks) = &context.handle().shared.hooks {
+    if let Some(hooks) = &context.handle().shared().hooks {
         let _ = catch_panic(|| hooks.on_complete(context, reason));
     }
 }

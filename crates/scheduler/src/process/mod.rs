@@ -1,6 +1,7 @@
 //! What users write: a process, what it gets, and what it gives.
 
 pub(crate) mod command;
+#[expect(unsafe_code, reason = "pins the process that it is of")]
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod event;

@@ -50,7 +50,7 @@ pub(crate) fn take_over<P: Protocol>(
     }
     let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
     body.reads_later = false;
-    if let Some(journal) = &context.handle().shared.journal {
+    if let Some(journal) = &context.handle().shared().journal {
         journal.replace(context.pid(), type_name(&*process));
     }
     // The old one is dropped where it is: it may be a future, which must not move. If its

@@ -38,7 +38,7 @@ impl<P: Protocol> Context<'_, P> {
     #[inline]
     pub fn waker(&self) -> ProcessWaker<'_> {
         let data = ptr::from_ref(self.slot()).cast();
-        let functions = self.handle().shared.waker_functions;
+        let functions = self.handle().shared().waker_functions;
         // SAFETY: the functions are for such a pointer. The process is had, or pinned, for as long
         // as the context is there, which this borrows; and the waker is never dropped, so it needs
         // no pin.
@@ -54,7 +54,7 @@ impl<P: Protocol> Handle<P> {
     /// Whether that is the waker of a process of this protocol. Of a scheduler that was built
     /// elsewhere in the program it may not be found out.
     pub(crate) fn is_own_waker(&self, waker: &Waker) -> bool {
-        ptr::eq(waker.vtable(), self.shared.waker_functions)
+        ptr::eq(waker.vtable(), self.shared().waker_functions)
     }
 }
 
@@ -95,7 +95,7 @@ impl<P: Protocol> Wake<P> {
         let pinned = unsafe { Self::pin(data) };
         // SAFETY: the waker's pin, or the process's.
         unsafe { pinned.slot().share_pin() };
-        let functions = pinned.scheduler().shared.waker_functions;
+        let functions = pinned.scheduler().shared().waker_functions;
         RawWaker::new(data, functions)
     }
 

@@ -3,12 +3,10 @@
 use std::error::Error;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_process_state::Reason;
 
-use crate::handle::policy::MailboxPolicy;
 use crate::link::watch::{Watcher, Watchers};
 use crate::process::output::Successor;
 use crate::table::backlog::Backlog;
@@ -165,8 +163,8 @@ pub(crate) enum Signal<P: Protocol> {
     Upgrade(Box<Successor<P>>),
     /// Ends it with this error.
     Fail(Box<Box<dyn Error + Send + Sync>>),
-    /// Takes the messages that this has kept for it.
-    Fetch(Box<Arc<dyn MailboxPolicy<P>>>),
+    /// Takes the messages that its policy has kept for it.
+    Fetch,
 }
 
 impl<P: Protocol> Signal<P> {
@@ -175,7 +173,7 @@ impl<P: Protocol> Signal<P> {
     /// that somebody waits for.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
-            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => Reason::Message,
+            Self::Attach(_) | Self::Down(_) | Self::Fetch => Reason::Message,
             Self::Exited(_) | Self::Upgrade(_) | Self::Fail(_) => Reason::Cancel,
         }
     }
@@ -184,7 +182,7 @@ impl<P: Protocol> Signal<P> {
     /// it.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Self::Attach(_) | Self::Down(_) | Self::Fetch(_) => false,
+            Self::Attach(_) | Self::Down(_) | Self::Fetch => false,
             Self::Exited(exited) => !exited.reason.is_normal(),
             Self::Upgrade(_) | Self::Fail(_) => true,
         }
@@ -198,7 +196,7 @@ impl<P: Protocol> fmt::Debug for Item<P> {
             Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
             Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
             Self::Signal(Signal::Fail(error)) => write!(f, "Fail({error})"),
-            Self::Signal(Signal::Fetch(_)) => f.write_str("Fetch"),
+            Self::Signal(Signal::Fetch) => f.write_str("Fetch"),
             Self::Signal(Signal::Down(down)) => down.fmt(f),
             Self::Signal(Signal::Exited(exited)) => exited.fmt(f),
         }

@@ -1,14 +1,15 @@
 //! What a process takes of messages: all, none, or what its policy says.
 
-use std::sync::Arc;
-use std::{fmt, ptr};
+use std::{fmt, mem, ptr};
 
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::panic::drop_contained;
 
+use crate::table::inline_box::InlineBox;
 use crate::{MailboxPolicy, Protocol};
 
-type Policy<P> = Arc<dyn MailboxPolicy<P>>;
+/// A policy behind a pointer of one word. Twelve words are those of a count and a line of senders.
+type Policy<P> = InlineBox<dyn MailboxPolicy<P>, 12>;
 
 /// What a process takes of messages.
 #[derive(Default)]
@@ -19,7 +20,16 @@ pub enum Takes<P: Protocol> {
     /// None: it is a future, which has no use for them.
     None,
     /// What that says.
-    By(Policy<P>),
+    By(Box<Policy<P>>),
+}
+
+impl<P: Protocol> Takes<P> {
+    /// What `policy` says. One allocation.
+    pub(crate) fn by<T: MailboxPolicy<P>>(policy: T) -> Self {
+        // SAFETY: the cast keeps the address.
+        let policy = unsafe { Policy::new(policy, |room| room.cast::<T>(), |one| Box::new(one)) };
+        Self::By(Box::new(policy))
+    }
 }
 
 /// The same, in one word of a slot: null, `none`, or the address of a box, which is the slot's.
@@ -37,11 +47,11 @@ impl<P: Protocol> Mailbox<P> {
 
     /// For a new occupant, before `occupy` publishes it.
     #[inline]
-    pub(crate) fn open(&self, takes: &Takes<P>) {
-        let word = match takes {
+    pub(crate) fn open(&self, takes: &mut Takes<P>) {
+        let word = match mem::take(takes) {
             Takes::All => ptr::null_mut(),
             Takes::None => none(),
-            Takes::By(policy) => Box::into_raw(Box::new(Arc::clone(policy))),
+            Takes::By(policy) => Box::into_raw(policy),
         };
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
         self.0.store(word, Ordering::Relaxed);
@@ -77,7 +87,7 @@ impl<P: Protocol> Mailbox<P> {
     ///
     /// # Safety
     /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
-    pub(crate) unsafe fn policy(&self) -> Option<&Policy<P>> {
+    pub(crate) unsafe fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
         // ORDERING: Relaxed: it was stored before `occupy`, whose Release the pin has acquired.
         let word = self.0.load(Ordering::Relaxed);
         if word.is_null() || word == none() {
@@ -85,7 +95,7 @@ impl<P: Protocol> Mailbox<P> {
         }
         // SAFETY: `open` has put a box there, and the last thread out takes it: not before the pin
         // is given back (contract).
-        Some(unsafe { &*word })
+        Some(unsafe { &**word })
     }
 
     /// Ready for the next occupant.

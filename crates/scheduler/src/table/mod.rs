@@ -32,7 +32,7 @@ pub(crate) mod teardown;
 mod tests;
 pub(crate) mod urgency;
 
-pub use admission::{Admission, Refusal};
+pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
 pub use life::{LifeCell, Waiting};

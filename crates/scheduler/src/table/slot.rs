@@ -9,6 +9,7 @@ use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering, fence};
 use filch_sync::panic::catch_panic;
 
 use crate::Protocol;
+use crate::handle::handle::Block;
 use crate::table::body::Item;
 use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
@@ -64,7 +65,7 @@ pub struct Slot<P: Protocol> {
     /// Its body while it lives, then its exit.
     pub life: LifeCell<P>,
     /// What has the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
-    owner: AtomicPtr<()>,
+    owner: AtomicPtr<Block<P>>,
     /// Whether one of the pins is the handle's.
     pub(crate) has_handle: AtomicBool,
 }
@@ -132,8 +133,8 @@ impl<P: Protocol> Slot<P> {
     }
 
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
-    pub(crate) fn furnish(&self, placement: &Placement<P>, owner: *mut ()) {
-        self.mailbox.open(&placement.mailbox);
+    pub(crate) fn furnish(&self, placement: &mut Placement<P>, owner: *mut Block<P>) {
+        self.mailbox.open(&mut placement.mailbox);
         self.stats.reset();
         self.awaited.reset();
         self.empty_steps.reset();
@@ -192,9 +193,9 @@ impl<P: Protocol> Slot<P> {
         self.kind.load(Ordering::Relaxed) & IDLE_PRIORITY != 0
     }
 
-    /// What has the table. For a thread that holds a pin.
+    /// What has the table, if that is a scheduler's. For a thread that holds a pin.
     #[inline]
-    pub fn owner(&self) -> *mut () {
+    pub(crate) fn owner(&self) -> *mut Block<P> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin.
         self.owner.load(Ordering::Relaxed)
     }

@@ -16,7 +16,6 @@ use crate::process::output::{Over, Status};
 use crate::process::start::take_over;
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Task, Waits};
-use crate::table::pinned::Held;
 use crate::table::slot::Slot;
 use crate::table::urgency::Urgent;
 use crate::turn::budget::{Budget, UNSAMPLED};
@@ -41,8 +40,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
-        // SAFETY: this is the driver: a thread has it for as long as it has a scratch.
-        unsafe { Scratch::new(&self.handle) }
+        Scratch::new(self.handle.clone())
     }
 
     #[inline]
@@ -89,7 +87,7 @@ impl<P: Protocol> Drop for Driver<P> {
     /// The last worker leaves. Nothing waits here for what the handler leaves behind.
     fn drop(&mut self) {
         let handler = self.handler.take();
-        self.handle.shared.left_timers.drop_owner(handler);
+        self.handle.shared().left_timers.drop_owner(handler);
     }
 }
 
@@ -128,8 +126,7 @@ impl<P: Protocol> Driver<P> {
         let has_urgent_signal = self.end_asked(slot, output)?;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
-        let process = unsafe { Held::new(slot) };
-        let context = Context::new(&self.handle, process);
+        let context = unsafe { Context::new(&self.handle, slot) };
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
@@ -221,9 +218,9 @@ impl<P: Protocol> Driver<P> {
         // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
         // a wake before our `start` is acquired by it; after a later one the process runs once
         // more, and comes here again.
-        if self.handle.shared.aborting.load(Ordering::Relaxed) {
+        if self.handle.shared().aborting.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: released by the leaving that follows.
-            self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
+            self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
         match slot.urgency.take() {
@@ -250,7 +247,7 @@ impl<P: Protocol> Driver<P> {
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
             slot.events
-                .drain_up_to(room, |item| inbox.sort(item, body, events))
+                .drain_up_to(room, |item| inbox.sort(item, slot, body, events))
         };
         if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
             more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
@@ -273,7 +270,10 @@ impl<P: Protocol> Driver<P> {
         let max = self.budget.look_ahead(all);
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
-        let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
+        let more = unsafe {
+            slot.events
+                .drain_up_to(max, |item| inbox.stow(item, slot, body))
+        };
         inbox.pick(body, events, body.allowance as usize);
         more
     }
@@ -291,7 +291,7 @@ impl<P: Protocol> Driver<P> {
         if slot.mailbox.is_limited() {
             self.handle.count_delivered(slot, body, events);
         }
-        let counters = &self.handle.shared.counters[worker];
+        let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);
         let others = events.len() as u64 - u64::from(wait_ends.completions);
         if others > 0 {

@@ -5,7 +5,6 @@ use filch_sync::panic::{catch_panic, drop_all_contained};
 use crate::link::watch::Watchers;
 use crate::process::life_cycle;
 use crate::table::body::ColdState;
-use crate::table::pinned::Held;
 use crate::table::slot::Slot;
 use crate::table::teardown::Closed;
 use crate::turn::let_go::Scratch;
@@ -51,14 +50,14 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
-    let context = Context::new(handle, unsafe { Held::new(slot) });
+    let context = unsafe { Context::new(handle, slot) };
     handle.close_mailbox(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
     if let Some(told) = told {
         tell_all(handle, told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
-    if let Some(journal) = &handle.shared.journal {
+    if let Some(journal) = &handle.shared().journal {
         journal.end(pid);
     }
     // Before the thread that joins the process is told: it finds room for another one.

@@ -1,11 +1,8 @@
 //! The end of a turn: letting go of a process that lives on.
 
-use std::mem::ManuallyDrop;
-
 use filch_process_state::LetGo;
 use filch_slab::Batch;
 
-use crate::handle::handle::Owned;
 use crate::table::backlog::EventList;
 use crate::table::body::Waits;
 use crate::table::slot::Slot;
@@ -73,23 +70,18 @@ pub(crate) struct Scratch<P: Protocol> {
     pub(crate) vacant: Batch,
     /// The worker that the process to be run begins on. After user code, see [`Handle::worker`].
     pub(crate) worker: usize,
-    /// Not counted: the driver has one.
-    scheduler: ManuallyDrop<Handle<P>>,
+    scheduler: Handle<P>,
 }
 
 impl<P: Protocol> Scratch<P> {
-    /// # Safety
-    /// The driver of that scheduler outlives it.
-    pub(crate) unsafe fn new(scheduler: &Handle<P>) -> Self {
-        // SAFETY: an owner's pointer, and the driver keeps the value (contract).
-        let shared = unsafe { Owned::lent(scheduler.shared.as_ptr()) };
+    pub(crate) fn new(scheduler: Handle<P>) -> Self {
         Self {
             events: EventList::new(),
             sample: EventList::new(),
             output: StepOutput::new(),
             vacant: Batch::default(),
             worker: 0,
-            scheduler: ManuallyDrop::new(Handle { shared }),
+            scheduler,
         }
     }
 }

@@ -21,7 +21,7 @@ impl Protocol for Any {
 
 fn process() -> ProcessInfo {
     let table = Table::<Any>::new(Node::default());
-    table.occupy(&Placement::default()).unwrap();
+    table.occupy(&mut Placement::default()).unwrap();
     let pin = table.iter().next().unwrap();
     ProcessInfo::of(pin.pid(), pin.slot())
 }
