@@ -52,7 +52,7 @@ impl ProcessInfo {
             (_, true) => Activity::Ending,
             (State::Ready, _) => Activity::Ready,
             (State::Blocked, _) => Activity::Blocked,
-            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
+            (State::Idle, _) if slot.figures.awaits_waker() => Activity::Pending,
             (State::Idle, _) => Activity::Idle,
             (_, false) => Activity::Running,
         };
@@ -60,12 +60,12 @@ impl ProcessInfo {
             pid,
             names: Vec::new(),
             activity,
-            outstanding: slot.awaited.commands(),
+            outstanding: slot.figures.commands(),
             undelivered: None,
             queued: slot.events.depth(),
-            steps: slot.stats.steps(),
-            messages: slot.stats.messages(),
-            empty_steps: slot.empty_steps.get(),
+            steps: slot.figures.steps(),
+            messages: slot.figures.messages(),
+            empty_steps: slot.figures.empty_steps(),
             details: None,
         }
     }

@@ -7,6 +7,7 @@ pub(crate) mod backlog;
     reason = "stands for slots, and for values of forgotten types"
 )]
 pub(crate) mod body;
+pub(crate) mod figures;
 #[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
 pub(crate) mod inline_box;
 #[expect(
@@ -21,7 +22,6 @@ pub(crate) mod pid;
 pub(crate) mod pinned;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 pub(crate) mod slot;
-pub(crate) mod stats;
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 #[expect(unsafe_code, reason = "owns the slots")]
 pub(crate) mod table;

@@ -11,9 +11,9 @@ use filch_sync::panic::catch_panic;
 use crate::Protocol;
 use crate::handle::handle::Block;
 use crate::table::body::Item;
+use crate::table::figures::Figures;
 use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
-use crate::table::stats::{Awaited, ProcessStats, StepCount};
 use crate::table::urgency::Urgency;
 
 /// One place of the [`Table`](crate::table::table::Table), for one process after another.
@@ -25,7 +25,7 @@ use crate::table::urgency::Urgency;
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `kind`, `bound_to`, `owner` | set by the submitter before `occupy`, `kind` again by the worker that replaces a future; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
-/// | `stats`, `awaited`, `empty_steps` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `figures` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
 /// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
@@ -50,12 +50,8 @@ pub struct Slot<P: Protocol> {
     pub events: EventQueue<Item<P>>,
     /// How many messages the process may have been sent.
     pub mailbox: Mailbox<P>,
-    /// What the process has done.
-    pub stats: ProcessStats,
-    /// What it may wait for.
-    pub awaited: Awaited,
-    /// How often it went on where it could have waited.
-    pub empty_steps: StepCount,
+    /// What the process has done, and what it may wait for.
+    pub figures: Figures,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
     /// [`IDLE_PRIORITY`] and [`FUTURE`].
@@ -120,9 +116,7 @@ impl<P: Protocol> Slot<P> {
             state: ProcessState::new_complete(),
             events: EventQueue::with_one_slot(),
             mailbox: Mailbox::new(),
-            stats: ProcessStats::new(),
-            awaited: Awaited::new(),
-            empty_steps: StepCount::new(),
+            figures: Figures::new(),
             urgency: Urgency::new(),
             kind: AtomicU8::new(0),
             bound_to: AtomicU32::new(0),
@@ -135,9 +129,7 @@ impl<P: Protocol> Slot<P> {
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
     pub(crate) fn furnish(&self, placement: &mut Placement<P>, owner: *mut Block<P>) {
         self.mailbox.open(&mut placement.mailbox);
-        self.stats.reset();
-        self.awaited.reset();
-        self.empty_steps.reset();
+        self.figures.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
         self.kind.store(placement.kind(), Ordering::Relaxed);

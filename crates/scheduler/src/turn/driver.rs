@@ -133,7 +133,7 @@ impl<P: Protocol> Driver<P> {
             carried.map_err(|error| output.fail(error))?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
-            slot.awaited.set_future(false);
+            slot.figures.set_future(false);
             slot.replace_future();
             scratch.worker = self.handle.worker();
         }
@@ -296,14 +296,14 @@ impl<P: Protocol> Driver<P> {
         let others = events.len() as u64 - u64::from(wait_ends.completions);
         if others > 0 {
             counters.messages.add(others);
-        } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
+        } else if wait_ends.completions == 0 && slot.figures.commands() > 0 {
             counters.empty_steps.add(1);
-            slot.empty_steps.add();
+            slot.figures.empty_step();
         }
-        slot.stats.step(others);
+        slot.figures.step(others);
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());
-            slot.awaited.answer(wait_ends.completions);
+            slot.figures.answer(wait_ends.completions);
         }
     }
 
@@ -340,14 +340,14 @@ impl<P: Protocol> Driver<P> {
         match status {
             Status::Over => Err(Over),
             Status::Pending => {
-                slot.awaited.set_future(true);
+                slot.figures.set_future(true);
                 Ok(Waits::Wakes)
             }
             Status::PendingForEvents => {
-                slot.awaited.set_future(false);
+                slot.figures.set_future(false);
                 Ok(Waits::Wakes)
             }
-            Status::Wait if slot.awaited.commands() == 0 => {
+            Status::Wait if slot.figures.commands() == 0 => {
                 Err(output.fail(ProcessError::WaitsForNothing))
             }
             Status::Wait => Ok(Waits::Commands),
@@ -364,7 +364,7 @@ impl<P: Protocol> Driver<P> {
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let opened = output.drain_opened().len();
         if opened > 0 {
-            slot.awaited.ask(opened as u32);
+            slot.figures.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
         if output.has_commands() {
@@ -378,7 +378,7 @@ impl<P: Protocol> Driver<P> {
     fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for (tag, command) in output.drain_commands() {
-            slot.awaited.ask(1);
+            slot.figures.ask(1);
             self.handle.counters().commands.add(1);
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);

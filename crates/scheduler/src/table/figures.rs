@@ -1,0 +1,123 @@
+//! What one process has done, and what it waits for, for any thread to read.
+
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What one process has done, and what it waits for. Only the worker that has the process writes:
+/// loads and stores, no RMW. Wait-free.
+#[derive(Debug)]
+pub struct Figures {
+    steps: AtomicU64,
+    messages: AtomicU64,
+    empty_steps: AtomicU32,
+    /// [`FUTURE`], and the number of commands whose completion no step has seen yet.
+    awaited: AtomicU32,
+}
+
+/// The process is a future that has been polled: when it waits, it waits for its waker.
+const FUTURE: u32 = 1 << 31;
+
+fn get(figure: &AtomicU32) -> u32 {
+    // ORDERING: Relaxed: one writer at a time, and the state's edges order the writers; to all
+    // others it is a number for people.
+    figure.load(Ordering::Relaxed)
+}
+
+fn set(figure: &AtomicU32, value: u32) {
+    // ORDERING: Relaxed: see `get`.
+    figure.store(value, Ordering::Relaxed);
+}
+
+fn get_long(figure: &AtomicU64) -> u64 {
+    // ORDERING: Relaxed: see `get`.
+    figure.load(Ordering::Relaxed)
+}
+
+fn set_long(figure: &AtomicU64, value: u64) {
+    // ORDERING: Relaxed: see `get`.
+    figure.store(value, Ordering::Relaxed);
+}
+
+impl Figures {
+    pub(crate) fn new() -> Self {
+        Self {
+            steps: AtomicU64::new(0),
+            messages: AtomicU64::new(0),
+            empty_steps: AtomicU32::new(0),
+            awaited: AtomicU32::new(0),
+        }
+    }
+
+    /// For a new occupant, before `Occupancy::occupy` releases all of it to the threads that get a
+    /// pin.
+    #[inline]
+    pub(crate) fn reset(&self) {
+        set_long(&self.steps, 0);
+        set_long(&self.messages, 0);
+        set(&self.empty_steps, 0);
+        set(&self.awaited, 0);
+    }
+
+    /// One more step, which is given `messages` messages.
+    #[inline]
+    pub fn step(&self, messages: u64) {
+        set_long(&self.steps, self.steps().wrapping_add(1));
+        if messages > 0 {
+            set_long(&self.messages, self.messages().wrapping_add(messages));
+        }
+    }
+
+    /// That step is given no event, while commands are under way.
+    pub fn empty_step(&self) {
+        set(&self.empty_steps, self.empty_steps().saturating_add(1));
+    }
+
+    /// So many more commands are under way.
+    #[inline]
+    pub fn ask(&self, commands: u32) {
+        set(&self.awaited, get(&self.awaited) + commands);
+    }
+
+    /// A step is given `completions` completions.
+    #[inline]
+    pub fn answer(&self, completions: u32) {
+        if completions > 0 {
+            let word = get(&self.awaited);
+            // A process that stands for one under test is given completions that it has not asked
+            // for.
+            set(&self.awaited, word - completions.min(word & !FUTURE));
+        }
+    }
+
+    /// Whether it waits for its waker from now on.
+    #[inline]
+    pub fn set_future(&self, future: bool) {
+        let future = if future { FUTURE } else { 0 };
+        set(&self.awaited, self.commands() | future);
+    }
+
+    /// The steps taken so far.
+    pub fn steps(&self) -> u64 {
+        get_long(&self.steps)
+    }
+
+    /// The messages that they were given.
+    pub fn messages(&self) -> u64 {
+        get_long(&self.messages)
+    }
+
+    /// The steps without an event, while commands were under way. `u32::MAX` means as many or more.
+    pub fn empty_steps(&self) -> u32 {
+        get(&self.empty_steps)
+    }
+
+    /// How many commands are under way. Exact for the worker that has the process.
+    #[inline]
+    pub fn commands(&self) -> u32 {
+        get(&self.awaited) & !FUTURE
+    }
+
+    /// Whether it is a future that waits for its waker, when it waits.
+    pub fn awaits_waker(&self) -> bool {
+        get(&self.awaited) & FUTURE != 0
+    }
+}
