@@ -10,11 +10,10 @@ use filch_processors::{Config, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
-use crate::handle::extensions::Extensions;
-use crate::handle::handle::Shared;
+use crate::handle::handle::{Extensions, Shared};
 use crate::handle::threads::OnLongStep;
 use crate::observe::stats::Counters;
-use crate::process::waker;
+use crate::process::context;
 use crate::table::Admission;
 use crate::table::body::Task;
 use crate::table::table::Table;
@@ -243,7 +242,7 @@ impl<P: Protocol> Builder<P> {
             table,
             extensions: Extensions::default(),
             elsewhere: RwLock::new(Some(None)),
-            waker_functions: waker::functions::<P>(),
+            waker_functions: context::functions::<P>(),
             looking: Mutex::new(()),
             admission: Admission::new(limit, workers),
             hooks: self.hooks,

@@ -6,8 +6,8 @@ use std::fmt;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::process_handle::with_output;
+use crate::process::life_cycle;
 use crate::process::output::{Status, Successor};
-use crate::process::start;
 use crate::table::pinned::Pinned;
 use crate::{Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
 
@@ -39,7 +39,7 @@ impl<P: Protocol> ProcessSlot<P> {
         method: &str,
         input: P::Input,
     ) -> Result<(), InitError<P>> {
-        start::init(process, &self.process.context(&self.handle), method, input)
+        life_cycle::init(process, &self.process.context(&self.handle), method, input)
     }
 
     /// Has the process take a step with these events on the calling thread.

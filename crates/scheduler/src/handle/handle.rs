@@ -1,5 +1,7 @@
 //! The handle to a scheduler, and what all its handles share.
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -7,15 +9,14 @@ use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
-use std::sync::RwLock;
+use std::sync::{Arc as StdArc, RwLock};
 use std::task::RawWakerVTable;
 
 use filch_blocking::Calls;
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, CachePadded, Mutex};
+use filch_sync::{Arc, CachePadded, Mutex, lock};
 
-use crate::handle::extensions::Extensions;
 use crate::handle::receiver::Elsewhere;
 use crate::handle::shutdown::LeftTimers;
 use crate::observe::running::CommandLabel;
@@ -24,7 +25,7 @@ use crate::table::admission::Admission;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
 use crate::table::table::Table;
-use crate::{LifeCycle, Observer, Protocol, Stats, WorkerStats};
+use crate::{LifeCycle, Observer, ProcessInfo, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
@@ -256,3 +257,41 @@ impl fmt::Display for CalledFromInside {
 }
 
 impl Error for CalledFromInside {}
+
+/// A value that a crate above keeps with a scheduler: a registry, for instance.
+pub trait Extension: Any + Send + Sync {
+    /// Adds what it knows of a process to a report of it.
+    fn add_to(&self, _report: &mut ProcessInfo) {}
+}
+
+/// The extensions of a scheduler: one of each type.
+#[derive(Default)]
+pub(crate) struct Extensions(Mutex<HashMap<TypeId, StdArc<dyn Extension>>>);
+
+impl Extensions {
+    pub(crate) fn all(&self) -> Vec<StdArc<dyn Extension>> {
+        lock(&self.0).values().cloned().collect()
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Returns the extension of that type: made at the first call. Takes a lock for a moment. It
+    /// goes with the scheduler, so it must keep no handle.
+    pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
+        let mut all = lock(&self.shared().extensions.0);
+        let value = all
+            .entry(TypeId::of::<T>())
+            .or_insert_with(|| StdArc::<T>::default());
+        let value: StdArc<dyn Any + Send + Sync> = StdArc::clone(value) as _;
+        match value.downcast() {
+            Ok(value) => value,
+            Err(_) => unreachable!("it is kept by its type"),
+        }
+    }
+}
+
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extensions").finish_non_exhaustive()
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
-use filch_process_state::{Reason, Wake};
+use filch_process_state::Reason;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
 
@@ -105,12 +105,9 @@ impl<P: Protocol> Door<'_, P> {
     /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
     /// process's queue.
     pub fn announce(&self) {
+        let item = Item::Signal(Signal::Fetch);
         // Refused: the process has just ended, and what was kept goes with it.
-        if self.slot.events.push(Item::Signal(Signal::Fetch)).is_ok()
-            && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
-        {
-            self.run(self.slot);
-        }
+        let _ = (self.handle).push(self.slot, item, Reason::Message, |slot| self.run(slot));
     }
 
     /// Has the process end with that error, as soon as a worker has it.

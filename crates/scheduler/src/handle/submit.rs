@@ -9,7 +9,7 @@ use filch_sync::panic::catch_panic;
 use crate::handle::submission::{Options, Start};
 use crate::link::watch::{Watch, WatchKind, Watcher};
 use crate::process::life_cycle;
-use crate::process::start::{init, type_name};
+use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;

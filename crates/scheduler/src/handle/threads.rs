@@ -91,7 +91,7 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol> Completion<P> {
     /// Lists what does the command on the calling thread, until the result is dropped: a shutdown
     /// waits for it, and reports show it, with that label. To be called before it is asked whether
-    /// the command [is wanted](Self::is_wanted): a shutdown that has seen the process end, and then
+    /// the command [is wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
     /// no call, knows that none begins.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
         let (process, tag) = (self.pid(), self.tag());

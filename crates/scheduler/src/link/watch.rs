@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use filch_sync::atomic::{AtomicU8, Ordering};
 
-use crate::link::end_call::PendingCall;
 use crate::link::exit_reason::ExitReason;
-use crate::link::signal::Heard;
+use crate::link::signal::{Heard, PendingCall};
 use crate::table::body::{Item, Signal};
 use crate::table::pid::Pid;
 use crate::{Context, Handle, Protocol};

@@ -1,5 +1,6 @@
 //! What the processes of a table are doing, and what they wait for.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +8,8 @@ use std::time::Duration;
 use filch_event_queue::Depth;
 use filch_process_state::State;
 
-use crate::observe::observer::ProcessDetails;
-use crate::table::pid::Pid;
 use crate::table::slot::Slot;
-use crate::{Context, Extension, Handle, Protocol};
+use crate::{Context, Extension, Handle, Pid, Protocol};
 
 /// What one process is doing.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -189,3 +188,175 @@ impl<P: Protocol> Context<'_, P> {
         handle.look_at(handle.table().slot(self.pid().slot()), &extensions)
     }
 }
+
+/// A table for people: a line with the names of the columns, and one for each of these processes;
+/// behind that one, if a journal is kept, a line for each command that is under way.
+#[derive(Debug, Clone, Copy)]
+pub struct ProcessList<'a>(pub &'a [ProcessInfo]);
+
+impl fmt::Display for ProcessList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<16}{:<10}{:>10}{:>10}{:>10}{:>10}",
+            "process", "is", "commands", "mailbox", "steps", "messages"
+        )?;
+        self.0.iter().try_for_each(|process| process.write(f))
+    }
+}
+
+impl ProcessInfo {
+    /// Its line, behind a line break.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mailbox = match self.undelivered {
+            Some(count) => count.to_string(),
+            None => self.queued.to_string(),
+        };
+        write!(
+            f,
+            "\n{:<16}{:<10}{:>10}{:>10}{:>10}{:>10}",
+            self.pid.to_string(),
+            self.activity,
+            self.outstanding,
+            mailbox,
+            self.steps,
+            self.messages,
+        )?;
+        if !self.names.is_empty() {
+            write!(f, "  {}", self.names.join(", "))?;
+        }
+        self.details.iter().try_for_each(|details| details.write(f))
+    }
+}
+
+impl ProcessDetails {
+    /// The rest of the line, and one for each command, up to [`MOST`].
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {}, {} old", self.type_name, Seconds(self.age))?;
+        if let Some(parent) = self.parent {
+            write!(f, ", of {parent}")?;
+        }
+        for command in self.commands.iter().take(MOST) {
+            write!(f, "\n{command}")?;
+        }
+        match self.commands.len().checked_sub(MOST) {
+            None | Some(0) => Ok(()),
+            Some(more) => write!(f, "\n    and {more} commands more"),
+        }
+    }
+}
+
+/// Commands of a process that are shown.
+const MOST: usize = 16;
+
+impl fmt::Display for PendingCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.calls {
+            Some(_) => "call",
+            None => "command",
+        };
+        write!(f, "    {what} {}", self.tag)?;
+        if let Some(callee) = self.calls {
+            write!(f, " of {callee}")?;
+        }
+        if self.is_limited {
+            f.write_str(", which has a time limit")?;
+        }
+        write!(f, ", for {}", Seconds(self.age))
+    }
+}
+
+/// A time, as people read it at night.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} s", self.0.as_secs_f64())
+    }
+}
+
+/// What is told of processes and their commands, to report of them: a journal. Not of messages, nor
+/// of steps. Each call is on a thread that does the scheduler's work.
+pub trait Observer: Any + Send + Sync {
+    /// A process begins, which was submitted in a step of `parent`, if in one.
+    fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>);
+
+    /// It goes on as another type.
+    fn replace(&self, pid: Pid, type_name: &'static str);
+
+    /// It has ended, or was not started.
+    fn end(&self, pid: Pid);
+
+    /// A command of it begins. Returns a number for it.
+    fn begin_command(&self, pid: Pid, tag: u64) -> u64;
+
+    /// That command calls the process `to`.
+    fn note_call(&self, pid: Pid, number: u64, to: Pid, is_limited: bool);
+
+    /// That command is completed. Perhaps its process has ended before.
+    fn end_command(&self, pid: Pid, number: u64);
+
+    /// What is known of the process, for reports.
+    fn details(&self, pid: Pid) -> Option<ProcessDetails>;
+
+    /// The name of its type, for reports.
+    fn type_name(&self, pid: Pid) -> Option<&'static str>;
+}
+
+/// What a [`ProcessInfo`](crate::observe::info::ProcessInfo) says besides of a process that a
+/// journal was kept of.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessDetails {
+    /// The name of its type, or of its future's.
+    pub type_name: &'static str,
+    /// For how long it has been there.
+    pub age: Duration,
+    /// The process in whose step it was submitted, if it was in one. That may have ended.
+    pub parent: Option<Pid>,
+    /// Its commands and calls that nobody has completed, the oldest first.
+    pub commands: Vec<PendingCommand>,
+}
+
+/// A command that nobody has completed.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingCommand {
+    /// The tag that its process gave it.
+    pub tag: u64,
+    /// For how long it has been under way.
+    pub age: Duration,
+    /// The process that it calls, if it is a call.
+    pub calls: Option<Pid>,
+    /// Whether that is a call with a time limit.
+    pub is_limited: bool,
+}
+
+impl ProcessDetails {
+    /// Of a process without commands.
+    pub fn new(type_name: &'static str, age: Duration, parent: Option<Pid>) -> Self {
+        Self {
+            type_name,
+            age,
+            parent,
+            commands: Vec::new(),
+        }
+    }
+}
+
+impl PendingCommand {
+    /// A command that calls no process.
+    pub fn new(tag: u64, age: Duration) -> Self {
+        Self {
+            tag,
+            age,
+            calls: None,
+            is_limited: false,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

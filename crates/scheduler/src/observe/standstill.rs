@@ -9,8 +9,7 @@ use filch_processors::NeverQuiescent;
 use filch_sync::lock;
 use filch_timers::pending_for;
 
-use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
-use crate::observe::list::ProcessList;
+use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, ProcessList};
 use crate::table::pid::Pid;
 use crate::{CalledFromInside, Handle, Protocol};
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::fmt;
+use std::ops::Deref;
 
 use filch_sync::panic::{catch_panic, drop_contained};
 
@@ -61,31 +61,9 @@ pub struct Completion<P: Protocol> {
 }
 
 impl<P: Protocol> Completion<P> {
-    /// Of a command of that scheduler's.
-    pub(crate) fn new(scheduler: &Handle<P>, command: OpenCommand<P>) -> Self {
-        let scheduler = scheduler.clone();
-        Self { command, scheduler }
-    }
-
-    /// The process that yielded the command.
-    pub fn pid(&self) -> Pid {
-        self.command.pid()
-    }
-
-    /// The tag that the process gave the command.
-    pub fn tag(&self) -> u64 {
-        self.command.tag()
-    }
-
     /// The scheduler of the process that yielded the command.
     pub fn handle(&self) -> &Handle<P> {
         &self.scheduler
-    }
-
-    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
-    /// spared.
-    pub fn is_wanted(&self) -> bool {
-        self.command.is_wanted()
     }
 
     /// The command is done: the process's next step gets `reply`. Lock-free.
@@ -123,14 +101,15 @@ impl<P: Protocol> Completion<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Completion<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Completion")
-            .field("pid", &self.pid())
-            .field("tag", &self.tag())
-            .finish_non_exhaustive()
+impl<P: Protocol> Deref for Completion<P> {
+    type Target = OpenCommand<P>;
+
+    fn deref(&self) -> &OpenCommand<P> {
+        &self.command
     }
 }
+
+crate::protocol::debug_fields!(Completion<P>, "Completion", command);
 
 /// Hands one command to the handler, if there is one, and answers for the handler if it panics.
 pub(crate) fn dispatch<P: Protocol>(
@@ -143,7 +122,10 @@ pub(crate) fn dispatch<P: Protocol>(
         outstanding.answer(Err(CommandError::NoHandler));
         return drop_contained(command);
     };
-    let completion = Completion::new(scheduler, outstanding);
+    let completion = Completion {
+        command: outstanding,
+        scheduler: scheduler.clone(),
+    };
     answer_panics::<P>(|| handler.handle(command, completion));
 }
 
@@ -201,7 +183,8 @@ impl<P: Protocol> OpenCommand<P> {
         self.tag
     }
 
-    /// Whether the process still lives.
+    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
+    /// spared.
     pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }

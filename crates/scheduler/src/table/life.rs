@@ -12,8 +12,8 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::Protocol;
+use crate::process::context;
 use crate::process::error::Exit;
-use crate::process::waker;
 use crate::table::body::Body;
 
 /// What is told of the end.
@@ -56,7 +56,7 @@ impl<P: Protocol> Left<P> {
         }
         let data = word.map_addr(|address| address & !PROCESS);
         // SAFETY: `waker` has made it, of a waker of its own that it has not dropped.
-        Waiter::Future(unsafe { waker::from_data::<P>(data.cast()) })
+        Waiter::Future(unsafe { context::from_data::<P>(data.cast()) })
     }
 }
 

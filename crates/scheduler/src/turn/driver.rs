@@ -12,16 +12,13 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::process::command::{OpenCommand, dispatch};
+use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::process::start::take_over;
-use crate::table::backlog::EventList;
-use crate::table::body::{Body, Task, Waits};
-use crate::table::slot::Slot;
-use crate::table::urgency::Urgent;
+use crate::table::body::{Body, EventList, Task, Waits};
+use crate::table::slot::{Slot, Urgent};
 use crate::turn::budget::{Budget, UNSAMPLED};
-use crate::turn::end::end;
+use crate::turn::end::{After, Scratch, end, let_go, let_go_backlogged};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
-use crate::turn::let_go::{After, Scratch, let_go, let_go_backlogged};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]

@@ -3,10 +3,9 @@
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
+use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::process::start::take_over;
-use crate::table::backlog::EventList;
-use crate::table::body::{Body, Item, Signal, Waits};
+use crate::table::body::{Body, EventList, Item, Signal, Waits};
 use crate::table::slot::Slot;
 use crate::{Context, Event, ProcessError, Protocol};
 

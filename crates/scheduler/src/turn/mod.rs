@@ -17,6 +17,5 @@ pub(crate) mod end;
     reason = "has the mailbox of the process that the worker has"
 )]
 pub(crate) mod inbox;
-pub(crate) mod let_go;
 #[cfg(feature = "tracing")]
 pub(crate) mod span;

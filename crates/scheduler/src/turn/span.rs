@@ -3,7 +3,7 @@
 use tracing::debug_span;
 use tracing::span::EnteredSpan;
 
-use crate::process::start::type_name;
+use crate::process::life_cycle::type_name;
 use crate::{Pid, Process, Protocol};
 
 /// The span of a step that begins, until it is dropped.

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{MOST, ProcessList};
-use crate::observe::info::ProcessInfo;
-use crate::observe::observer::{PendingCommand, ProcessDetails};
+use crate::observe::info::{PendingCommand, ProcessDetails, ProcessInfo};
 use crate::table::{Placement, Table};
 use crate::{Node, Protocol};
 
