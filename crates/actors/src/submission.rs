@@ -27,9 +27,8 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// [`HandleExt::register`](crate::HandleExt::register). If a live process has it, the
     /// submission is refused.
     fn name(self, name: &'a str) -> Submission<'a, P, S> {
-        let condition = move |scheduler: &_, pid| {
-            registry::names::register(scheduler, name, pid).map_err(Into::into)
-        };
+        let condition =
+            move |scheduler: &_, pid| registry::register(scheduler, name, pid).map_err(Into::into);
         self.into().condition(condition)
     }
 

@@ -11,11 +11,11 @@ use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::handle::handle::{Extensions, Shared};
-use crate::handle::threads::OnLongStep;
-use crate::observe::stats::Counters;
+use crate::observe::running::OnLongStep;
 use crate::process::context;
 use crate::table::Admission;
 use crate::table::body::Task;
+use crate::table::stats::Counters;
 use crate::table::table::Table;
 use crate::turn::budget::{Budget, Clock};
 use crate::turn::driver::Driver;

@@ -1,10 +1,9 @@
 //! The handle to a scheduler, and what all its handles share.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
@@ -16,16 +15,16 @@ use filch_blocking::Calls;
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, CachePadded, Mutex, lock};
+use filch_timers::{TimerThread, drop_with_timers};
 
 use crate::handle::receiver::Elsewhere;
-use crate::handle::shutdown::LeftTimers;
-use crate::observe::running::CommandLabel;
-use crate::observe::stats::Counters;
+use crate::process::command::CommandLabel;
 use crate::table::admission::Admission;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
+use crate::table::stats::Counters;
 use crate::table::table::Table;
-use crate::{LifeCycle, Observer, ProcessInfo, Protocol, Stats, WorkerStats};
+use crate::{LifeCycle, Observer, Protocol};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
@@ -33,9 +32,9 @@ use crate::{LifeCycle, Observer, ProcessInfo, Protocol, Stats, WorkerStats};
 /// A cheap clone of a reference. It does not keep the workers alive: the
 /// [`Scheduler`](crate::Scheduler) does.
 ///
-/// One of the owners of what all share: an `Arc`, but for the end. When the last owner goes, pins on
-/// the table's slots may be left, at most: of handles to processes, wakers of futures, and what is
-/// outstanding. They keep it as well, and have it [lent](Self::lent).
+/// One of the owners of what all share: an `Arc`, but for the end. When the last owner goes, pins
+/// on the table's slots may be left, at most: of handles to processes, wakers of futures, and what
+/// is outstanding. They keep it as well, and have it [lent](Self::lent).
 pub struct Handle<P: Protocol>(NonNull<Block<P>>);
 
 /// Padded: each owner writes the count, and others read the rest.
@@ -210,25 +209,6 @@ impl<P: Protocol> Handle<P> {
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid()).collect()
     }
-
-    /// What the scheduler has done so far. Each number was true at some moment during the call.
-    pub fn stats(&self) -> Stats {
-        let processors = self.shared().processors.stats();
-        Stats {
-            live: self.live(),
-            // ORDERING: Relaxed: a figure for people.
-            dropped: self.shared().dropped.load(Ordering::Relaxed),
-            queues: self.shared().processors.queue_lengths(),
-            workers: processors
-                .into_iter()
-                .zip(&self.shared().counters)
-                .map(|(processor, counters)| WorkerStats {
-                    processor,
-                    ..counters.snapshot()
-                })
-                .collect(),
-        }
-    }
 }
 
 // As for a `Scheduler`.
@@ -260,17 +240,19 @@ impl Error for CalledFromInside {}
 
 /// A value that a crate above keeps with a scheduler: a registry, for instance.
 pub trait Extension: Any + Send + Sync {
-    /// Adds what it knows of a process to a report of it.
-    fn add_to(&self, _report: &mut ProcessInfo) {}
+    /// Returns the names of the process, for reports, if it keeps names.
+    fn names_of(&self, _pid: Pid) -> Vec<StdArc<str>> {
+        Vec::new()
+    }
 }
 
-/// The extensions of a scheduler: one of each type.
+/// The extensions of a scheduler: one of each type, and few types.
 #[derive(Default)]
-pub(crate) struct Extensions(Mutex<HashMap<TypeId, StdArc<dyn Extension>>>);
+pub(crate) struct Extensions(Mutex<Vec<StdArc<dyn Extension>>>);
 
 impl Extensions {
     pub(crate) fn all(&self) -> Vec<StdArc<dyn Extension>> {
-        lock(&self.0).values().cloned().collect()
+        lock(&self.0).clone()
     }
 }
 
@@ -279,13 +261,18 @@ impl<P: Protocol> Handle<P> {
     /// goes with the scheduler, so it must keep no handle.
     pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
         let mut all = lock(&self.shared().extensions.0);
-        let value = all
-            .entry(TypeId::of::<T>())
-            .or_insert_with(|| StdArc::<T>::default());
-        let value: StdArc<dyn Any + Send + Sync> = StdArc::clone(value) as _;
+        let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
+        let value: StdArc<dyn Any + Send + Sync> = match all.iter().find(is_that) {
+            Some(value) => StdArc::clone(value) as _,
+            None => {
+                let value = StdArc::<T>::default();
+                all.push(StdArc::clone(&value) as _);
+                return value;
+            }
+        };
         match value.downcast() {
             Ok(value) => value,
-            Err(_) => unreachable!("it is kept by its type"),
+            Err(_) => unreachable!("it is found by its type"),
         }
     }
 }
@@ -293,5 +280,23 @@ impl<P: Protocol> Handle<P> {
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Extensions").finish_non_exhaustive()
+    }
+}
+
+/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
+/// and nothing else does.
+#[derive(Default)]
+pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
+
+impl LeftTimers {
+    /// Drops `owner`, without waiting for the timers that it had.
+    pub(crate) fn drop_owner<T>(&self, owner: T) {
+        let left = drop_with_timers(owner);
+        lock(&self.0).extend(left);
+    }
+
+    /// Those that have come since the last call.
+    pub(crate) fn take(&self) -> Vec<TimerThread> {
+        mem::take(&mut lock(&self.0))
     }
 }

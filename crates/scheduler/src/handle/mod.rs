@@ -11,7 +11,6 @@ pub(crate) mod pool;
 pub(crate) mod process_handle;
 pub(crate) mod receiver;
 pub(crate) mod send;
-pub(crate) mod shutdown;
 pub(crate) mod submission;
 #[expect(
     unsafe_code,

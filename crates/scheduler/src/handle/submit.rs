@@ -104,6 +104,15 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
+    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
+    /// workers.
+    pub(crate) fn leave(&self) {
+        let worker = self.shared().processors.current();
+        if self.shared().admission.leave(worker) {
+            self.shared().processors.stop();
+        }
+    }
+
     /// Has the process begin its life in the place that it was given, with `init`.
     pub(crate) fn begin(
         &self,

@@ -1,15 +1,14 @@
 //! A thread for processes that must all run on one.
 
 use std::borrow::Cow;
-use std::time::Duration;
-use std::{fmt, io};
+use std::fmt;
 
 use filch_blocking::Calls;
 use filch_processors::{Processors, ReserveError};
 
-use crate::observe::running::CommandLabel;
+use crate::process::command::CommandLabel;
 use crate::table::body::Task;
-use crate::{Completion, Handle, Process, Protocol, RunningCall, Submission};
+use crate::{Completion, Handle, Process, Protocol, Submission};
 
 /// A thread for processes that must all run on one, as some libraries demand. From
 /// [`Handle::reserve_thread`].
@@ -91,8 +90,8 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol> Completion<P> {
     /// Lists what does the command on the calling thread, until the result is dropped: a shutdown
     /// waits for it, and reports show it, with that label. To be called before it is asked whether
-    /// the command [is wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
-    /// no call, knows that none begins.
+    /// the command [is wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process
+    /// end, and then no call, knows that none begins.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
         let (process, tag) = (self.pid(), self.tag());
         Calls::begin(
@@ -111,20 +110,4 @@ pub fn is_ours() -> bool {
     filch_blocking::is_blocking_thread()
         || filch_timers::is_timer_thread()
         || filch_processors::is_machine()
-}
-
-/// What is told of them.
-pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
-
-impl<P: Protocol> Handle<P> {
-    /// Has `call` told of each step that lasts longer than `limit`. See
-    /// [`Builder::watchdog`](crate::Builder::watchdog).
-    ///
-    /// # Errors
-    /// The system refuses the thread.
-    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
-        let handle = self.clone();
-        let tell = move |task| call(&handle.call_of(task));
-        Processors::watch_tasks(&self.shared().processors, limit, tell)
-    }
 }

@@ -1,20 +1,13 @@
 //! A call of the user's code that has not returned: where it runs, for which process, since when.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io};
 
-use filch_processors::{Inside, RunningTask};
+use filch_processors::{Inside, Processors, RunningTask};
 
+use crate::process::command::CommandLabel;
 use crate::{Handle, Pid, Protocol};
-
-/// What is known of a command that a blocking thread does.
-#[derive(Clone)]
-pub(crate) struct CommandLabel {
-    pub(crate) process: Pid,
-    pub(crate) tag: u64,
-    pub(crate) label: Option<Cow<'static, str>>,
-}
 
 /// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
 /// person with a program that hangs.
@@ -182,4 +175,20 @@ pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<Runni
         elapsed: call.elapsed,
     });
     running.collect()
+}
+
+/// What is told of them.
+pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
+
+impl<P: Protocol> Handle<P> {
+    /// Has `call` told of each step that lasts longer than `limit`. See
+    /// [`Builder::watchdog`](crate::Builder::watchdog).
+    ///
+    /// # Errors
+    /// The system refuses the thread.
+    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
+        let handle = self.clone();
+        let tell = move |task| call(&handle.call_of(task));
+        Processors::watch_tasks(&self.shared().processors, limit, tell)
+    }
 }

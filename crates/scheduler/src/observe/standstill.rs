@@ -301,8 +301,7 @@ impl<P: Protocol> Handle<P> {
     fn moves(&self) -> u64 {
         let counters = self.shared().counters.iter();
         counters
-            .map(|counters| counters.snapshot())
-            .map(|worker| worker.steps + worker.ended)
+            .map(|worker| worker.steps.get() + worker.ended.get())
             .sum()
     }
 }

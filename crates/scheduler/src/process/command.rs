@@ -1,6 +1,7 @@
 //! Commands: the handler that does them, and the right to complete one.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Deref;
 
@@ -251,6 +252,14 @@ impl<P: Protocol> Drop for OpenCommand<P> {
             self.abandon();
         }
     }
+}
+
+/// What is known of a command that a blocking thread does.
+#[derive(Clone)]
+pub(crate) struct CommandLabel {
+    pub(crate) process: Pid,
+    pub(crate) tag: u64,
+    pub(crate) label: Option<Cow<'static, str>>,
 }
 
 thread_local! {

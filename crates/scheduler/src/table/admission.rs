@@ -195,8 +195,8 @@ pub enum NotAdmitted {
 }
 
 impl NotAdmitted {
-    /// Returns the error of the [condition](crate::Submission::condition) that was not met, if it is an
-    /// `E`.
+    /// Returns the error of the [condition](crate::Submission::condition) that was not met, if it
+    /// is an `E`.
     pub fn unmet<E: Error + 'static>(&self) -> Option<&E> {
         match self {
             Self::Condition(error) => error.downcast_ref(),

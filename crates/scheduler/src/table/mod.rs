@@ -6,7 +6,6 @@ pub(crate) mod admission;
     reason = "stands for slots, and for values of forgotten types"
 )]
 pub(crate) mod body;
-pub(crate) mod figures;
 #[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
 pub(crate) mod inline_box;
 #[expect(
@@ -21,6 +20,7 @@ pub(crate) mod pid;
 pub(crate) mod pinned;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 pub(crate) mod slot;
+pub(crate) mod stats;
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 #[expect(unsafe_code, reason = "owns the slots")]
 pub(crate) mod table;
@@ -29,12 +29,15 @@ pub(crate) mod teardown;
 #[cfg(all(test, not(loom)))]
 #[expect(unsafe_code, reason = "one thread takes all roles")]
 mod tests;
+#[expect(unsafe_code, reason = "takes a waiter out of its word")]
+pub(crate) mod waiter;
 
 pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
-pub use life::{LifeCell, Waiting};
+pub use life::LifeCell;
 pub use mailbox::{Mailbox, Takes};
 pub use slot::{Placement, Slot, Urgency, Urgent};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
+pub use waiter::Waiting;

@@ -11,9 +11,9 @@ use filch_sync::panic::catch_panic;
 use crate::Protocol;
 use crate::handle::handle::Block;
 use crate::table::body::Item;
-use crate::table::figures::Figures;
 use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
+use crate::table::stats::ProcessStats;
 
 /// One place of the [`Table`](crate::table::table::Table), for one process after another.
 ///
@@ -24,7 +24,7 @@ use crate::table::mailbox::{Mailbox, Takes};
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `kind`, `bound_to`, `owner` | set by the submitter before `occupy`, `kind` again by the worker that replaces a future; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
-/// | `figures` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `stats` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
 /// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
@@ -50,7 +50,7 @@ pub struct Slot<P: Protocol> {
     /// How many messages the process may have been sent.
     pub mailbox: Mailbox<P>,
     /// What the process has done, and what it may wait for.
-    pub figures: Figures,
+    pub stats: ProcessStats,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
     /// [`IDLE_PRIORITY`] and [`FUTURE`].
@@ -115,7 +115,7 @@ impl<P: Protocol> Slot<P> {
             state: ProcessState::new_complete(),
             events: EventQueue::with_one_slot(),
             mailbox: Mailbox::new(),
-            figures: Figures::new(),
+            stats: ProcessStats::new(),
             urgency: Urgency::new(),
             kind: AtomicU8::new(0),
             bound_to: AtomicU32::new(0),
@@ -128,7 +128,7 @@ impl<P: Protocol> Slot<P> {
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
     pub(crate) fn furnish(&self, placement: &mut Placement<P>, owner: *mut Block<P>) {
         self.mailbox.open(&mut placement.mailbox);
-        self.figures.reset();
+        self.stats.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
         self.kind.store(placement.kind(), Ordering::Relaxed);

@@ -130,7 +130,7 @@ impl<P: Protocol> Driver<P> {
             carried.map_err(|error| output.fail(error))?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
-            slot.figures.set_future(false);
+            slot.stats.set_future(false);
             slot.replace_future();
             scratch.worker = self.handle.worker();
         }
@@ -293,14 +293,14 @@ impl<P: Protocol> Driver<P> {
         let others = events.len() as u64 - u64::from(wait_ends.completions);
         if others > 0 {
             counters.messages.add(others);
-        } else if wait_ends.completions == 0 && slot.figures.commands() > 0 {
+        } else if wait_ends.completions == 0 && slot.stats.commands() > 0 {
             counters.empty_steps.add(1);
-            slot.figures.empty_step();
+            slot.stats.empty_step();
         }
-        slot.figures.step(others);
+        slot.stats.step(others);
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());
-            slot.figures.answer(wait_ends.completions);
+            slot.stats.answer(wait_ends.completions);
         }
     }
 
@@ -337,14 +337,14 @@ impl<P: Protocol> Driver<P> {
         match status {
             Status::Over => Err(Over),
             Status::Pending => {
-                slot.figures.set_future(true);
+                slot.stats.set_future(true);
                 Ok(Waits::Wakes)
             }
             Status::PendingForEvents => {
-                slot.figures.set_future(false);
+                slot.stats.set_future(false);
                 Ok(Waits::Wakes)
             }
-            Status::Wait if slot.figures.commands() == 0 => {
+            Status::Wait if slot.stats.commands() == 0 => {
                 Err(output.fail(ProcessError::WaitsForNothing))
             }
             Status::Wait => Ok(Waits::Commands),
@@ -361,7 +361,7 @@ impl<P: Protocol> Driver<P> {
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let opened = output.drain_opened().len();
         if opened > 0 {
-            slot.figures.ask(opened as u32);
+            slot.stats.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
         if output.has_commands() {
@@ -375,7 +375,7 @@ impl<P: Protocol> Driver<P> {
     fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for (tag, command) in output.drain_commands() {
-            slot.figures.ask(1);
+            slot.stats.ask(1);
             self.handle.counters().commands.add(1);
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);

@@ -23,7 +23,7 @@ fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<Any>::new(Node::default());
     for _ in 0..count {
         let slot = table.occupy(&mut Placement::default()).unwrap();
-        slot.figures.set_future(future);
+        slot.stats.set_future(future);
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         assert_eq!(slot.state.idle(), Ok(LetGo::Waits));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use filch_parker::Parker;
 
-use super::{Left, LifeCell, Waiter};
+use super::LifeCell;
+use crate::table::waiter::{Left, Waiter};
 use crate::{Outcome, Protocol};
 
 enum Any {}

@@ -95,10 +95,10 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
         let _pin = table.pin(first).unwrap();
         assert_eq!(slot.waker_clones(), 0, "the handle is none");
     }
-    slot.figures.step(5);
-    slot.figures.ask(1);
-    slot.figures.set_future(true);
-    slot.figures.empty_step();
+    slot.stats.step(5);
+    slot.stats.ask(1);
+    slot.stats.set_future(true);
+    slot.stats.empty_step();
     slot.urgency.end();
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -111,10 +111,10 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
     assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.mailbox.is_limited());
-    assert_eq!((slot.figures.steps(), slot.figures.messages()), (0, 0));
-    assert_eq!(slot.figures.commands(), 0);
-    assert!(!slot.figures.awaits_waker());
-    assert_eq!(slot.figures.empty_steps(), 0);
+    assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
+    assert_eq!(slot.stats.commands(), 0);
+    assert!(!slot.stats.awaits_waker());
+    assert_eq!(slot.stats.empty_steps(), 0);
     assert_eq!(slot.urgency.take(), Urgent::Nothing);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -203,7 +203,7 @@ fn a_table_knows_who_lives() {
     slot.state.start().unwrap();
     assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
     assert_eq!(activity(), Activity::Idle);
-    slot.figures.set_future(true);
+    slot.stats.set_future(true);
     assert_eq!(activity(), Activity::Pending);
     assert_eq!(slot.state.wake(Reason::Message), Wake::Enqueue);
     slot.state.start().unwrap();
@@ -262,20 +262,20 @@ fn what_a_process_does_is_counted() {
     let table = Processes::new(Node::default());
     let (pid, slot) = running(&table);
     for messages in [0, 3, 0, 4] {
-        slot.figures.step(messages);
+        slot.stats.step(messages);
     }
     for _ in 0..3 {
-        slot.figures.empty_step();
-        slot.figures.ask(1);
+        slot.stats.empty_step();
+        slot.stats.ask(1);
     }
-    slot.figures.answer(0);
-    slot.figures.answer(2);
+    slot.stats.answer(0);
+    slot.stats.answer(2);
     let info = info(&table, pid);
     assert_eq!((info.steps, info.messages), (4, 7));
     assert_eq!((info.empty_steps, info.outstanding), (3, 1));
-    slot.figures.set_future(true);
-    assert!(slot.figures.awaits_waker());
-    assert_eq!(slot.figures.commands(), 1);
+    slot.stats.set_future(true);
+    assert!(slot.stats.awaits_waker());
+    assert_eq!(slot.stats.commands(), 1);
 }
 
 /// No wake-up has come, so nobody looks again.

@@ -1,8 +1,8 @@
 //! The end of a scheduler: cancel, wait, abort, and say what is left.
 
+use std::fmt;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
-use std::{fmt, mem};
 
 use filch_blocking::Calls;
 use filch_process_state::Reason;
@@ -10,9 +10,10 @@ use filch_processors::Machines;
 use filch_sync::atomic::Ordering;
 use filch_sync::thread::Builder;
 use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
-use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::observe::running::{CommandLabel, commands};
+use crate::handle::handle::LeftTimers;
+use crate::observe::running::commands;
+use crate::process::command::CommandLabel;
 use crate::{CallKind, Cancel, Handle, Pid, Protocol, RunningCall};
 
 /// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
@@ -142,15 +143,6 @@ impl<P: Protocol> Handle<P> {
         self.shared().aborting.store(true, Ordering::Relaxed);
         for process in self.table().iter() {
             self.wake(process.slot(), Reason::Cancel);
-        }
-    }
-
-    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
-    /// workers.
-    pub(crate) fn leave(&self) {
-        let worker = self.shared().processors.current();
-        if self.shared().admission.leave(worker) {
-            self.shared().processors.stop();
         }
     }
 }
@@ -338,23 +330,5 @@ impl<P: Protocol> Closing<P> {
 
     fn lock(&self) -> MutexGuard<'_, Progress<P>> {
         lock(&self.progress)
-    }
-}
-
-/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
-/// and nothing else does.
-#[derive(Default)]
-pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
-
-impl LeftTimers {
-    /// Drops `owner`, without waiting for the timers that it had.
-    pub(crate) fn drop_owner<T>(&self, owner: T) {
-        let left = drop_with_timers(owner);
-        lock(&self.0).extend(left);
-    }
-
-    /// Those that have come since the last call.
-    pub(crate) fn take(&self) -> Vec<TimerThread> {
-        mem::take(&mut lock(&self.0))
     }
 }

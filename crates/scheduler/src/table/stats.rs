@@ -1,11 +1,13 @@
-//! What one process has done, and what it waits for, for any thread to read.
+//! What one process has done, and what it waits for, and what one worker has done: for any thread
+//! to read.
 
+use filch_processors::Counter;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What one process has done, and what it waits for. Only the worker that has the process writes:
 /// loads and stores, no RMW. Wait-free.
 #[derive(Debug)]
-pub struct Figures {
+pub struct ProcessStats {
     steps: AtomicU64,
     messages: AtomicU64,
     empty_steps: AtomicU32,
@@ -37,7 +39,7 @@ fn set_long(figure: &AtomicU64, value: u64) {
     figure.store(value, Ordering::Relaxed);
 }
 
-impl Figures {
+impl ProcessStats {
     pub(crate) fn new() -> Self {
         Self {
             steps: AtomicU64::new(0),
@@ -120,4 +122,16 @@ impl Figures {
     pub fn awaits_waker(&self) -> bool {
         get(&self.awaited) & FUTURE != 0
     }
+}
+
+/// What one worker has done, which alone writes it.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) steps: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) commands: Counter,
+    pub(crate) completions: Counter,
+    pub(crate) empty_steps: Counter,
+    pub(crate) ended: Counter,
+    pub(crate) failed: Counter,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use filch_scheduler::{Handle, Pid, ProcessHandle, Protocol, Scheduler, from_fn};
 
-use super::{NameRegistry, RegisterError};
+use super::{Kind, RegisterError, Registry};
 use crate::prelude::*;
 
 enum Any {}
@@ -18,9 +18,9 @@ impl Protocol for Any {
     type Error = String;
 }
 
-fn scheduler() -> (Scheduler<Any>, Arc<NameRegistry>) {
+fn scheduler() -> (Scheduler<Any>, Arc<Registry>) {
     let scheduler = Scheduler::<Any>::builder().workers(1).build().unwrap();
-    let names = scheduler.extension::<NameRegistry>();
+    let names = scheduler.extension::<Registry>();
     (scheduler, names)
 }
 
@@ -35,9 +35,9 @@ fn end(scheduler: &Handle<Any>, process: ProcessHandle<Any>) {
     scheduler.wait_for_standstill().unwrap();
 }
 
-fn is_empty(names: &NameRegistry) -> bool {
-    let registry = names.read();
-    registry.by_name.is_empty() && registry.by_pid.is_empty()
+fn is_empty(names: &Registry) -> bool {
+    let tables = names.read();
+    tables.names.is_empty() && tables.groups.is_empty() && tables.own.is_empty()
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn an_ended_process_leaves_its_names_to_others() {
 }
 
 /// Taken away from the front, from the back and from the middle. A failure: a name is left, or
-/// another one goes with it; or a look-up per name that the process still has.
+/// another one goes with it.
 #[test]
-fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
+fn a_name_among_many_is_taken_away() {
     const NAMES: usize = 3_000;
     let (scheduler, names) = scheduler();
     let process = idle(&scheduler);
@@ -115,20 +115,12 @@ fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
     for (taken, number) in middle_first.take(NAMES - 10).enumerate() {
         assert_eq!(scheduler.unregister(&name(number)), Some(pid));
         assert_eq!(scheduler.unregister(&name(number)), None);
-        assert_eq!(names.read().by_name.len(), NAMES - 1 - taken);
+        assert_eq!(names.read().names.len(), NAMES - 1 - taken);
     }
-    assert!(names.read().looked_up <= 2 * NAMES);
-    {
-        let registry = names.read();
-        let own = &registry.by_pid[&pid].names;
-        assert_eq!(own.len(), 10);
-        for (position, name) in own.iter().enumerate() {
-            assert_eq!(registry.by_name[name].position, position);
-        }
-    }
+    assert_eq!(scheduler.names(pid).len(), 10);
+    assert!(names.read().names.capacity() < NAMES, "its memory is kept");
     end(&scheduler, process);
     assert!(is_empty(&names));
-    assert!(names.read().looked_up <= 2 * NAMES + 10);
 }
 
 /// The lock comes free between the batches: what another thread does with a name meanwhile.
@@ -140,12 +132,15 @@ fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
     for name in ["inherited", "taken away", "left"] {
         assert_eq!(scheduler.register(name, gone), Ok(()));
     }
-    let own = names.write().by_pid.remove(&gone).unwrap();
+    let own = names.write().own.remove(&gone).unwrap();
     let stale = Some(gone);
-    assert_eq!(names.give(&"inherited".into(), heirs, stale), Ok(true));
-    assert_eq!(names.take("taken away"), Some(gone));
-    for name in &own.names {
-        names.write().forget(name, gone);
+    assert_eq!(
+        names.write().give(&"inherited".into(), heirs, stale),
+        Ok(())
+    );
+    assert!(names.write().take(Kind::Name, "taken away", gone).is_none());
+    for (kind, name) in &own.tags {
+        names.write().untie(*kind, name, gone);
     }
     assert_eq!(scheduler.whereis("inherited"), Some(heirs));
     assert_eq!(scheduler.whereis("left"), None);
@@ -153,4 +148,22 @@ fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
     assert!(is_empty(&names));
     end(&scheduler, dead);
     end(&scheduler, heir);
+}
+
+/// One call at the end takes the process out of all. A failure: it is left in a group, or its name
+/// goes when it leaves its last group.
+#[test]
+fn a_process_has_one_call_for_its_names_and_groups() {
+    let (scheduler, names) = scheduler();
+    let process = idle(&scheduler);
+    let pid = process.pid();
+    assert_eq!(scheduler.register("both", pid), Ok(()));
+    for group in ["both", "other"] {
+        assert_eq!(scheduler.join_group(group, pid), Ok(()));
+    }
+    assert!(scheduler.leave_group("both", pid) && !scheduler.leave_group("both", pid));
+    assert_eq!(scheduler.whereis("both"), Some(pid));
+    assert_eq!(Arc::strong_count(&names), 3, "one call has it, too");
+    end(&scheduler, process);
+    assert!(is_empty(&names));
 }
