@@ -320,7 +320,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         registry::whereis(self.borrow(), name)
     }
 
-    /// The names of that process, in no order.
+    /// The names of that process, in no order. Looks at all names that there are.
     fn names(&self, pid: Pid) -> Vec<Arc<str>> {
         registry::names(self.borrow(), pid)
     }
@@ -341,7 +341,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     }
 
     /// The processes of the group, in the order in which they joined; none if there is no such
-    /// group. One that ends just now may be among them. Takes a lock for a moment.
+    /// group. One that ends just now may be among them. Takes a lock for a moment, and looks at
+    /// each.
     fn group(&self, name: &str) -> Vec<Pid> {
         registry::members(self.borrow(), name)
     }

@@ -240,10 +240,8 @@ impl Error for CalledFromInside {}
 
 /// A value that a crate above keeps with a scheduler: a registry, for instance.
 pub trait Extension: Any + Send + Sync {
-    /// Returns the names of the process, for reports, if it keeps names.
-    fn names_of(&self, _pid: Pid) -> Vec<StdArc<str>> {
-        Vec::new()
-    }
+    /// Tells of each name that a process has, or had, for reports: if it keeps names.
+    fn each_name(&self, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
 /// The extensions of a scheduler: one of each type, and few types.

@@ -1,6 +1,7 @@
 //! What the processes of a table are doing, and what they wait for.
 
 use std::fmt;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use filch_event_queue::Depth;
 use filch_process_state::State;
 
 use crate::table::slot::Slot;
-use crate::{Context, Extension, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
+use crate::{Context, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
 
 /// What one process is doing.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -145,24 +146,29 @@ pub struct PendingTimers {
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let extensions = self.shared().extensions.all();
         let processes = self.table().iter();
-        processes
-            .map(|process| self.look_at(process.slot(), &extensions))
-            .collect()
+        let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
+        self.add_names(&mut list);
+        list
     }
 
-    /// What the process `pid` is doing, if it lives.
+    /// What the process `pid` is doing, if it lives. Looks at all names that processes have.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        let extensions = self.shared().extensions.all();
         let is_live = process.is_live();
-        is_live.then(|| self.look_at(process.slot(), &extensions))
+        is_live.then(|| self.look_at_one(process.slot()))
     }
 
     /// What a process is doing, and what is known of it beside its slot, on which the caller holds
     /// a pin.
-    fn look_at(&self, slot: &Slot<P>, extensions: &[Arc<dyn Extension>]) -> ProcessInfo {
+    fn look_at_one(&self, slot: &Slot<P>) -> ProcessInfo {
+        let mut info = self.look_at(slot);
+        self.add_names(slice::from_mut(&mut info));
+        info
+    }
+
+    /// The same without its names.
+    fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
         if let Some(policy) = self.policy(slot) {
@@ -172,19 +178,25 @@ impl<P: Protocol> Handle<P> {
         info.details = journal
             .and_then(|journal| journal.details(pid))
             .map(Box::new);
-        for extension in extensions {
-            info.names.extend(extension.names_of(pid));
-        }
         info
+    }
+
+    /// Adds the names to a list in the order of the slots, which is that of the PIDs.
+    fn add_names(&self, list: &mut [ProcessInfo]) {
+        for extension in self.shared().extensions.all() {
+            extension.each_name(&mut |pid, name| {
+                if let Ok(place) = list.binary_search_by_key(&pid, |info| info.pid) {
+                    list[place].names.push(Arc::clone(name));
+                }
+            });
+        }
     }
 }
 
 impl<P: Protocol> Context<'_, P> {
     /// The process's own figures: how much it has done, and what waits for it.
     pub fn info(&self) -> ProcessInfo {
-        let handle = self.handle();
-        let extensions = handle.shared().extensions.all();
-        handle.look_at(handle.table().slot(self.pid().slot()), &extensions)
+        self.handle().look_at_one(self.slot())
     }
 }
 
