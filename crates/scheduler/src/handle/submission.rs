@@ -51,7 +51,11 @@ use crate::{
 pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
-    pub(crate) options: Options<'a, P>,
+    pub(crate) placement: Placement<P>,
+    pub(crate) options: Options,
+    /// What it is tied to from its first moment.
+    pub(crate) watches: Vec<(WatchKind, Pid)>,
+    pub(crate) conditions: Vec<Condition<'a, P>>,
 }
 
 /// A process, and how it starts.
@@ -62,34 +66,18 @@ pub struct Start<'a, P: Protocol> {
 }
 
 /// How a process is treated.
-pub(crate) struct Options<'a, P: Protocol> {
-    pub(crate) placement: Placement<P>,
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
     pub(crate) trap_exits: bool,
     /// The submitter takes the steps.
     pub(crate) as_guest: bool,
     /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
     pub(crate) reads_later: bool,
-    /// What it is tied to from its first moment.
-    pub(crate) watches: Vec<(WatchKind, Pid)>,
-    pub(crate) conditions: Vec<Condition<'a, P>>,
 }
 
 /// Called with the PID of the process to come. If it fails, the process is not submitted.
 pub(crate) type Condition<'a, P> =
     Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
-
-impl<P: Protocol> Default for Options<'_, P> {
-    fn default() -> Self {
-        Self {
-            placement: Placement::default(),
-            trap_exits: false,
-            as_guest: false,
-            reads_later: false,
-            watches: Vec::new(),
-            conditions: Vec::new(),
-        }
-    }
-}
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// The scheduler that it is for.
@@ -100,7 +88,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
     /// every process that is runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
-        self.options.placement.idle_priority = true;
+        self.placement.idle_priority = true;
         self
     }
 
@@ -118,7 +106,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         mut self,
         condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
     ) -> Self {
-        self.options.conditions.push(Box::new(condition));
+        self.conditions.push(Box::new(condition));
         self
     }
 
@@ -132,33 +120,33 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
     pub fn monitored_by(mut self, watcher: Pid) -> Self {
-        self.options.watches.push((WatchKind::Monitor, watcher));
+        self.watches.push((WatchKind::Monitor, watcher));
         self
     }
 
     /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
     /// has started. May be said for several.
     pub fn linked_to(mut self, other: Pid) -> Self {
-        self.options.watches.push((WatchKind::Link, other));
+        self.watches.push((WatchKind::Link, other));
         self
     }
 
     /// Has `policy` say what becomes of each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
-        self.options.placement.mailbox = Takes::by(policy);
+        self.placement.mailbox = Takes::by(policy);
         self
     }
 
     /// It reads no messages: they are refused with
     /// [`Undelivered::Future`](crate::Undelivered::Future).
     pub fn without_mailbox(mut self) -> Self {
-        self.options.placement.mailbox = Takes::None;
+        self.placement.mailbox = Takes::None;
         self
     }
 
     /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
     pub fn future(mut self) -> Self {
-        self.options.placement.is_future = true;
+        self.placement.is_future = true;
         self
     }
 
@@ -171,7 +159,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// It runs on that thread alone.
     pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
-        self.options.placement.bound_to = thread.to_bits();
+        self.placement.bound_to = thread.to_bits();
         self
     }
 }
@@ -213,7 +201,10 @@ impl<P: Protocol> Handle<P> {
         Submission {
             handle: self,
             start,
+            placement: Placement::default(),
             options: Options::default(),
+            watches: Vec::new(),
+            conditions: Vec::new(),
         }
     }
 }
@@ -221,7 +212,7 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Submission")
-            .field("watches", &self.options.watches)
+            .field("watches", &self.watches)
             .finish_non_exhaustive()
     }
 }
@@ -235,7 +226,8 @@ pub struct Place<'a, P: Protocol> {
     handle: &'a Handle<P>,
     /// Until a process begins.
     pinned: Option<Pinned<P>>,
-    options: Options<'a, P>,
+    options: Options,
+    watches: Vec<(WatchKind, Pid)>,
 }
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
@@ -247,14 +239,18 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         let Self {
             handle,
             start,
-            mut options,
+            mut placement,
+            options,
+            watches,
+            conditions,
         } = self;
-        match handle.take_place(&mut options) {
+        match handle.take_place(&mut placement, conditions) {
             Ok(pinned) => {
                 let place = Place {
                     handle,
                     pinned: Some(pinned),
                     options,
+                    watches,
                 };
                 Ok((place, start))
             }
@@ -293,7 +289,8 @@ impl<P: Protocol> Place<'_, P> {
             unreachable!("a process that begins uses it up")
         };
         let process = process_box(process);
-        let begun = (self.handle).begin(pinned, process, |_, _| Ok(()), &self.options);
+        let (handle, options) = (self.handle, self.options);
+        let begun = handle.begin(pinned, process, |_, _| Ok(()), options, &self.watches);
         begun.map_err(|error| match error {
             SubmitError::Hook(error) => error,
             error => unreachable!("it has no `init`: {error}"),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::{Options, Start};
+use crate::handle::submission::{Condition, Options, Start};
 use crate::link::watch::{Watch, WatchKind, Watcher};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
@@ -14,7 +14,7 @@ use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::{Placement, Slot};
+use crate::table::slot::Placement;
 use crate::table::teardown::Closed;
 use crate::{
     Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
@@ -45,14 +45,13 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let mut options = Options::default();
-        match self.take_place(&mut options) {
+        match self.occupy(&mut Placement::default()) {
             Ok(place) => {
                 let process = process_box(process);
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(place, process, init, &options)
+                self.begin(place, process, init, Options::default(), &[])
             }
             Err(error) => {
                 let refused = Refused::new(Box::new(process), input);
@@ -75,15 +74,14 @@ impl<P: Protocol> Handle<P> {
         self.submission_boxed(process, method, input).submit()
     }
 
-    /// Takes a place for one more process whose conditions are met, with the pin of its handle.
+    /// Takes a place for one more process whose conditions are met.
     pub(crate) fn take_place(
         &self,
-        options: &mut Options<'_, P>,
+        placement: &mut Placement<P>,
+        conditions: Vec<Condition<'_, P>>,
     ) -> Result<Pinned<P>, NotAdmitted> {
-        let slot = self.occupy(&mut options.placement)?;
-        // SAFETY: the slot is of this scheduler's table, and this is the second of the two pins.
-        let place = unsafe { Pinned::new(NonNull::from(slot)) };
-        for condition in options.conditions.drain(..) {
+        let place = self.occupy(placement)?;
+        for condition in conditions {
             if let Err(error) = condition(self, place.pid()) {
                 self.vacate(&place, &ExitReason::not_started(&error));
                 return Err(NotAdmitted::Condition(error));
@@ -92,16 +90,22 @@ impl<P: Protocol> Handle<P> {
         Ok(place)
     }
 
-    /// See [`Table::occupy`](crate::table::table::Table::occupy).
-    fn occupy(&self, placement: &mut Placement<P>) -> Result<&Slot<P>, NotAdmitted> {
+    /// Takes a place for one more process, with the pin of its handle. See
+    /// [`Table::occupy`](crate::table::table::Table::occupy).
+    #[inline]
+    fn occupy(&self, placement: &mut Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let processors = &self.shared().processors;
         self.shared().admission.enter(processors.current())?;
         let room = processors.reserve_room(placement.idle_priority);
-        let slot = room.and_then(|()| self.table().occupy(placement));
-        slot.map_err(|error| {
-            self.leave();
-            error.into()
-        })
+        match room.and_then(|()| self.table().occupy(placement)) {
+            // SAFETY: the slot is of this scheduler's table, and this is the second of the two
+            // pins.
+            Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
+            Err(error) => {
+                self.leave();
+                Err(error.into())
+            }
+        }
     }
 
     /// A process that had been admitted is gone. The last one of a closed scheduler stops the
@@ -119,9 +123,10 @@ impl<P: Protocol> Handle<P> {
         place: Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options<'_, P>,
+        options: Options,
+        watches: &[(WatchKind, Pid)],
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.make_ready(&place, process, init, options)?;
+        self.make_ready(&place, process, init, options, watches)?;
         if options.as_guest {
             place.run_here();
         } else {
@@ -136,7 +141,8 @@ impl<P: Protocol> Handle<P> {
         place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options<'_, P>,
+        options: Options,
+        watches: &[(WatchKind, Pid)],
     ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
@@ -161,8 +167,8 @@ impl<P: Protocol> Handle<P> {
         if let Err(error) = life_cycle::start(&context) {
             return Err(self.turn_away(place, SubmitError::Hook(error)));
         }
-        if !options.watches.is_empty() {
-            self.tie(pid, body, &options.watches);
+        if !watches.is_empty() {
+            self.tie(pid, body, watches);
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
@@ -245,19 +251,22 @@ impl<P: Protocol> Submission<'_, P> {
         let Self {
             handle,
             start,
-            mut options,
+            mut placement,
+            options,
+            watches,
+            conditions,
         } = self;
         let Start {
             process,
             method,
             input,
         } = start;
-        match handle.take_place(&mut options) {
+        match handle.take_place(&mut placement, conditions) {
             Ok(place) => {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                handle.begin(place, process, init, &options)
+                handle.begin(place, process, init, options, &watches)
             }
             Err(error) => {
                 let refused = Refused::new(process.into_boxed(), input);
