@@ -113,7 +113,7 @@ impl<P: Protocol> ProcessHandle<P> {
     ) {
         self.ask();
         // SAFETY: this is the handle, and it is used up.
-        unsafe { self.process.watch(|exit| call(with_output(exit))) };
+        unsafe { (self.process.life()).watch(Box::new(|exit| call(with_output(exit)))) };
     }
 
     fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {

@@ -1,6 +1,5 @@
 //! Commands: the handler that does them, and the right to complete one.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -127,7 +126,7 @@ pub(crate) fn dispatch<P: Protocol>(
         command: outstanding,
         scheduler: scheduler.clone(),
     };
-    answer_panics::<P>(|| handler.handle(command, completion));
+    answer_panics(|| handler.handle(command, completion));
 }
 
 /// A command of a process that is under way: the right, and the duty, to complete it, once, from
@@ -239,9 +238,12 @@ impl<P: Protocol> OpenCommand<P> {
             process: self.process.take(),
             ..*self
         };
+        let answer = |message: &str| {
+            unanswered.answer(Err(CommandError::Panicked(message.into())));
+        };
         UNWOUND.with(|unwound| {
             let mut unwound = unwound.borrow_mut();
-            unwound.get_or_insert_default().push(Box::new(unanswered));
+            unwound.get_or_insert_default().push(Box::new(answer));
         });
     }
 }
@@ -262,9 +264,12 @@ pub(crate) struct CommandLabel {
     pub(crate) label: Option<Cow<'static, str>>,
 }
 
+/// Answers what a panic has dropped, with its message.
+type Unwound = Box<dyn FnOnce(&str)>;
+
 thread_local! {
     /// While this thread calls a handler: what a panic of that one dropped.
-    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
+    static UNWOUND: RefCell<Option<Vec<Unwound>>> = RefCell::new(None)
 }
 
 fn dispatching() -> bool {
@@ -272,20 +277,12 @@ fn dispatching() -> bool {
 }
 
 /// Calls a handler, and answers for it if it panics.
-pub(crate) fn answer_panics<P: Protocol>(handle: impl FnOnce()) {
+pub(crate) fn answer_panics(handle: impl FnOnce()) {
     UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
     let outcome = catch_panic(handle);
     let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
     if let Err(message) = outcome {
-        for unanswered in unwound {
-            match unanswered.downcast::<OpenCommand<P>>() {
-                Ok(unanswered) => {
-                    unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
-                }
-                // Another scheduler's: its drop calls it abandoned, now that nothing unwinds.
-                Err(foreign) => drop(foreign),
-            }
-        }
+        unwound.into_iter().for_each(|answer| answer(&message));
     }
 }
 

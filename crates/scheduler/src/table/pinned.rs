@@ -103,15 +103,6 @@ impl<P: Protocol> Pinned<P> {
         unsafe { slot.life.wait(deadline) }
     }
 
-    /// Has `watcher` called with the exit.
-    ///
-    /// # Safety
-    /// The caller has the right to the exit, and gives it up.
-    pub(crate) unsafe fn watch(&self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
-        // SAFETY: the caller's.
-        unsafe { self.life().watch(Box::new(watcher)) };
-    }
-
     /// Has the process take another turn, if it still lives: without an event.
     pub(crate) fn nudge(&self) {
         self.scheduler().wake(self.slot(), Reason::Message);
