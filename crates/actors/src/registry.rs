@@ -10,8 +10,8 @@ use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, Protocol, SendError
 /// Which names and groups the processes of a scheduler have.
 ///
 /// A process that has ended has none: each look-up asks whether it lives. So nothing is done at its
-/// end, and what it has left is swept out before its map would grow: there is at most twice as much
-/// as there ever was at a time. No user's code runs under the lock.
+/// end, and what it has left is swept out before its map would grow, and by reports: there is at
+/// most twice as much as there ever was at a time. No user's code runs under the lock.
 #[derive(Debug, Default)]
 struct Registry(RwLock<Tables>);
 
@@ -23,11 +23,13 @@ struct Tables {
 }
 
 impl Extension for Registry {
-    fn each_name(&self, tell: &mut dyn FnMut(Pid, &Arc<str>)) {
-        self.read()
-            .names
-            .iter()
-            .for_each(|(name, &pid)| tell(pid, name));
+    fn each_name(&self, lives: &dyn Fn(Pid) -> bool, tell: &mut dyn FnMut(Pid, &Arc<str>)) {
+        let mut tables = self.write();
+        sweep(&mut tables.names, |pid| lives(*pid));
+        sweep(&mut tables.groups, |members| have_any(members, lives));
+        for (name, &pid) in &tables.names {
+            tell(pid, name);
+        }
     }
 }
 
@@ -41,14 +43,18 @@ impl Registry {
     }
 }
 
-/// Before one more: if the map is full, takes out those that are not `wanted`, and has it hold twice
-/// as many as are left.
+/// Takes out those that are not `wanted`, and has the map hold twice as many as are left.
 fn sweep<K: Eq + Hash, V>(map: &mut HashMap<K, V>, mut wanted: impl FnMut(&mut V) -> bool) {
-    if map.len() == map.capacity() {
-        map.retain(|_, value| wanted(value));
-        map.shrink_to(2 * map.len());
-        map.reserve(map.len().max(1));
-    }
+    map.retain(|_, value| wanted(value));
+    map.shrink_to(2 * map.len());
+    map.reserve(map.len());
+}
+
+/// Takes out the members that do not live. Whether any is left.
+fn have_any(members: &mut Vec<Pid>, lives: impl Fn(Pid) -> bool) -> bool {
+    members.retain(|&pid| lives(pid));
+    members.reserve(members.len());
+    !members.is_empty()
 }
 
 /// See [`HandleExt::register`](crate::HandleExt::register).
@@ -78,7 +84,9 @@ pub(crate) fn register<P: Protocol>(
                 continue;
             }
             None => {
-                sweep(&mut tables.names, |pid| scheduler.takes_messages(*pid));
+                if tables.names.len() == tables.names.capacity() {
+                    sweep(&mut tables.names, |pid| scheduler.takes_messages(*pid));
+                }
                 tables.names.insert(name.into(), pid);
             }
         }
@@ -104,11 +112,9 @@ pub(crate) fn names<P: Protocol>(scheduler: &Handle<P>, pid: Pid) -> Vec<Arc<str
     let mut names = Vec::new();
     if scheduler.lives(pid) {
         let registry = scheduler.extension::<Registry>();
-        registry.each_name(&mut |holder, name| {
-            if holder == pid {
-                names.push(Arc::clone(name));
-            }
-        });
+        let tables = registry.read();
+        let own = tables.names.iter().filter(|(_, holder)| **holder == pid);
+        names.extend(own.map(|(name, _)| Arc::clone(name)));
     }
     names
 }
@@ -124,11 +130,9 @@ pub(crate) fn join<P: Protocol>(
     }
     let registry = scheduler.extension::<Registry>();
     let mut tables = registry.write();
-    if !tables.groups.contains_key(name) {
-        sweep(&mut tables.groups, |members| {
-            members.retain(|pid| scheduler.takes_messages(*pid));
-            !members.is_empty()
-        });
+    let lives = |pid| scheduler.takes_messages(pid);
+    if tables.groups.len() == tables.groups.capacity() {
+        sweep(&mut tables.groups, |members| have_any(members, lives));
     }
     let members = tables.groups.entry(name.into()).or_default();
     if members.contains(&pid) {
@@ -136,8 +140,7 @@ pub(crate) fn join<P: Protocol>(
         return Err(GroupError::AlreadyMember { name, pid });
     }
     if members.len() == members.capacity() {
-        members.retain(|pid| scheduler.takes_messages(*pid));
-        members.reserve(members.len().max(1));
+        have_any(members, lives);
     }
     members.push(pid);
     Ok(())

@@ -240,8 +240,9 @@ impl Error for CalledFromInside {}
 
 /// A value that a crate above keeps with a scheduler: a registry, for instance.
 pub trait Extension: Any + Send + Sync {
-    /// Tells of each name that a process has, or had, for reports: if it keeps names.
-    fn each_name(&self, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
+    /// Forgets what belongs to processes of which none `lives`, and tells of each name that is left,
+    /// if it keeps names: a report is made.
+    fn each_name(&self, _lives: &dyn Fn(Pid) -> bool, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
 /// The extensions of a scheduler: one of each type, and few types.

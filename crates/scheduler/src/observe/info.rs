@@ -184,12 +184,14 @@ impl<P: Protocol> Handle<P> {
     /// Adds the names to a list in the order of the slots, which is that of the PIDs.
     fn add_names(&self, list: &mut [ProcessInfo]) {
         for extension in self.shared().extensions.all() {
-            extension.each_name(&mut |pid, name| {
+            let lives = |pid| self.takes_messages(pid);
+            extension.each_name(&lives, &mut |pid, name| {
                 if let Ok(place) = list.binary_search_by_key(&pid, |info| info.pid) {
                     list[place].names.push(Arc::clone(name));
                 }
             });
         }
+        list.iter_mut().for_each(|info| info.names.sort_unstable());
     }
 }
 
