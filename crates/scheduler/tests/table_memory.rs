@@ -46,7 +46,7 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn the_queue_of_an_ended_process_keeps_no_block() {
     let table = Table::<Model>::new(Node::default());
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();

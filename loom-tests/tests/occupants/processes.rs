@@ -38,7 +38,7 @@ impl Processes {
 
     /// As `Handle::submit`: the process is Ready, and no worker has it. The caller has its handle.
     pub(crate) fn submit(&self) -> Pid {
-        let slot = self.0.occupy(&mut Placement::default()).unwrap();
+        let slot = self.0.occupy(Placement::default()).unwrap();
         let pid = self.0.pid_of(slot);
         slot.state.submit().expect("the slot is vacant");
         pid

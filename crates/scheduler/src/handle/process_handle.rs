@@ -180,8 +180,14 @@ impl<P: Protocol> ProcessHandle<P> {
     #[inline]
     fn forget(&mut self) {
         if self.waiting.is_there() {
-            self.process.life().forget(&mut self.waiting);
+            self.stop_waiting();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop_waiting(&mut self) {
+        self.process.life().forget(&mut self.waiting);
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {

@@ -239,12 +239,12 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         let Self {
             handle,
             start,
-            mut placement,
+            placement,
             options,
             watches,
             conditions,
         } = self;
-        match handle.take_place(&mut placement, conditions) {
+        match handle.take_place(placement, conditions) {
             Ok(pinned) => {
                 let place = Place {
                     handle,

@@ -45,7 +45,7 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        match self.occupy(&mut Placement::default()) {
+        match self.occupy(Placement::default()) {
             Ok(place) => {
                 let process = process_box(process);
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
@@ -77,7 +77,7 @@ impl<P: Protocol> Handle<P> {
     /// Takes a place for one more process whose conditions are met.
     pub(crate) fn take_place(
         &self,
-        placement: &mut Placement<P>,
+        placement: Placement<P>,
         conditions: Vec<Condition<'_, P>>,
     ) -> Result<Pinned<P>, NotAdmitted> {
         let place = self.occupy(placement)?;
@@ -93,7 +93,7 @@ impl<P: Protocol> Handle<P> {
     /// Takes a place for one more process, with the pin of its handle. See
     /// [`Table::occupy`](crate::table::table::Table::occupy).
     #[inline]
-    fn occupy(&self, placement: &mut Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
+    fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let processors = &self.shared().processors;
         self.shared().admission.enter(processors.current())?;
         let room = processors.reserve_room(placement.idle_priority);
@@ -251,7 +251,7 @@ impl<P: Protocol> Submission<'_, P> {
         let Self {
             handle,
             start,
-            mut placement,
+            placement,
             options,
             watches,
             conditions,
@@ -261,7 +261,7 @@ impl<P: Protocol> Submission<'_, P> {
             method,
             input,
         } = start;
-        match handle.take_place(&mut placement, conditions) {
+        match handle.take_place(placement, conditions) {
             Ok(place) => {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)

@@ -1,6 +1,6 @@
 //! What a process takes of messages: all, none, or what its policy says.
 
-use std::{fmt, mem, ptr};
+use std::{fmt, ptr};
 
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::panic::drop_contained;
@@ -47,8 +47,8 @@ impl<P: Protocol> Mailbox<P> {
 
     /// For a new occupant, before `occupy` publishes it.
     #[inline]
-    pub(crate) fn open(&self, takes: &mut Takes<P>) {
-        let word = match mem::take(takes) {
+    pub(crate) fn open(&self, takes: Takes<P>) {
+        let word = match takes {
             Takes::All => ptr::null_mut(),
             Takes::None => none(),
             Takes::By(policy) => Box::into_raw(policy),

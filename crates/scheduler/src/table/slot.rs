@@ -126,8 +126,7 @@ impl<P: Protocol> Slot<P> {
     }
 
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
-    pub(crate) fn furnish(&self, placement: &mut Placement<P>, owner: *mut Block<P>) {
-        self.mailbox.open(&mut placement.mailbox);
+    pub(crate) fn furnish(&self, placement: Placement<P>, owner: *mut Block<P>) {
         self.stats.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
@@ -135,6 +134,7 @@ impl<P: Protocol> Slot<P> {
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
+        self.mailbox.open(placement.mailbox);
     }
 
     /// Its place in the table.

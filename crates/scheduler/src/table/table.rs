@@ -69,7 +69,7 @@ impl<P: Protocol> Table<P> {
     /// # Errors
     /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all slots that
     /// there are have occupants, and there is no memory for more of them.
-    pub fn occupy(&self, placement: &mut Placement<P>) -> Result<&Slot<P>, AllocateError> {
+    pub fn occupy(&self, placement: Placement<P>) -> Result<&Slot<P>, AllocateError> {
         let slot = self.slot(self.slots.allocate()?);
         // ORDERING: Relaxed: set before the table was shared.
         slot.furnish(placement, self.owner.load(Ordering::Relaxed));

@@ -20,7 +20,7 @@ impl Protocol for Any {
 
 fn process() -> ProcessInfo {
     let table = Table::<Any>::new(Node::default());
-    table.occupy(&mut Placement::default()).unwrap();
+    table.occupy(Placement::default()).unwrap();
     let pin = table.iter().next().unwrap();
     ProcessInfo::of(pin.pid(), pin.slot())
 }

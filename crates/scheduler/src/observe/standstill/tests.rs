@@ -22,7 +22,7 @@ impl Protocol for Any {
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<Any>::new(Node::default());
     for _ in 0..count {
-        let slot = table.occupy(&mut Placement::default()).unwrap();
+        let slot = table.occupy(Placement::default()).unwrap();
         slot.stats.set_future(future);
         slot.state.submit().unwrap();
         slot.state.start().unwrap();

@@ -57,7 +57,7 @@ fn info(table: &Processes, pid: Pid) -> ProcessInfo {
 
 /// A process that a worker has.
 fn running(table: &Processes) -> (Pid, &Occupant) {
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -81,13 +81,13 @@ fn drop_handle(table: &Processes, pid: Pid) {
 #[test]
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
-    let mut placement = Placement {
+    let placement = || Placement {
         mailbox: Takes::None,
         idle_priority: true,
         bound_to: 7,
         is_future: true,
     };
-    let slot = table.occupy(&mut placement).unwrap();
+    let slot = table.occupy(placement()).unwrap();
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
     assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
@@ -105,7 +105,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     end(&table, first, Loud(false));
     drop_handle(&table, first);
 
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let second = table.pid_of(slot);
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
@@ -121,8 +121,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     end(&table, second, Loud(false));
     drop_handle(&table, second);
 
-    placement.mailbox = Takes::None;
-    let slot = table.occupy(&mut placement).unwrap();
+    let slot = table.occupy(placement()).unwrap();
     assert_eq!(table.pid_of(slot).slot(), first.slot());
     assert!(slot.mailbox.is_closed());
     slot.replace_future();
@@ -133,7 +132,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 #[test]
 fn a_body_is_there_until_it_is_dropped() {
     let table = Processes::new(Node::default());
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     // SAFETY: this thread is the submitter, and then the worker; one reference at a time.
     unsafe {
         assert!(slot.life.body().is_none());
@@ -183,9 +182,9 @@ fn a_joiner_gets_the_exit_or_the_deadline() {
 fn a_table_knows_who_lives() {
     let table = Processes::new(Node::default());
     let other = Processes::new(Node::default());
-    other.occupy(&mut Placement::default()).unwrap();
+    other.occupy(Placement::default()).unwrap();
     assert_eq!(table.iter().count(), 0);
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
     let activity = || info(&table, pid).activity;
@@ -222,7 +221,7 @@ fn a_table_knows_who_lives() {
     assert!(table.find(pid).is_some(), "it is pinned");
     drop(kept);
     assert!(table.find(pid).is_none() && table.pin(pid).is_none());
-    assert_eq!(table.occupy(&mut Placement::default()).unwrap().index(), 0);
+    assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
 }
 
 /// The process's pin, its handle's and one more: the slot is left with the last of them.
@@ -249,11 +248,11 @@ fn a_late_wake_up_does_not_vacate_the_slot() {
     end(&table, pid, Loud(false));
     for _ in 0..2 {
         assert_eq!(table.wake(slot, Reason::Message), Wake::Refused);
-        let other = table.pid_of(table.occupy(&mut Placement::default()).unwrap());
+        let other = table.pid_of(table.occupy(Placement::default()).unwrap());
         assert_ne!(other.slot(), pid.slot());
     }
     drop_handle(&table, pid);
-    let next = table.pid_of(table.occupy(&mut Placement::default()).unwrap());
+    let next = table.pid_of(table.occupy(Placement::default()).unwrap());
     assert_eq!(next.slot(), pid.slot());
 }
 
@@ -334,7 +333,7 @@ fn what_a_process_leaves_in_its_queue() {
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());
     let held = Arc::new(());
-    let slot = table.occupy(&mut Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     // SAFETY: this thread is the submitter, then the worker, and has the handle.
     unsafe {
         slot.life.begin(body(Kept(Arc::clone(&held))));
