@@ -240,8 +240,8 @@ impl Error for CalledFromInside {}
 
 /// A value that a crate above keeps with a scheduler: a registry, for instance.
 pub trait Extension: Any + Send + Sync {
-    /// Forgets what belongs to processes of which none `lives`, and tells of each name that is left,
-    /// if it keeps names: a report is made.
+    /// Forgets what belongs to processes of which none `lives`, and tells of each name that is
+    /// left, if it keeps names: a report is made.
     fn each_name(&self, _lives: &dyn Fn(Pid) -> bool, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
