@@ -167,7 +167,7 @@ impl<P: Protocol> Handle<P> {
     #[inline(always)]
     pub(crate) fn deliver_completion(&self, slot: &Slot<P>, completed: Item<P>) {
         let pushed = self.push(slot, completed, Reason::Completion, |slot| {
-            self.enqueue(slot)
+            self.enqueue(slot);
         });
         if let Err(refused) = pushed {
             // The process has ended without waiting for its command.

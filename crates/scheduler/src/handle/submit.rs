@@ -4,6 +4,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::submission::{Condition, Options, Start};
@@ -90,20 +91,24 @@ impl<P: Protocol> Handle<P> {
         Ok(place)
     }
 
-    /// Takes a place for one more process, with the pin of its handle. See
-    /// [`Table::occupy`](crate::table::table::Table::occupy).
+    /// Takes a place for one more process, with the pin of its handle.
     #[inline]
     fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
-        let processors = &self.shared().processors;
-        self.shared().admission.enter(processors.current())?;
-        let room = processors.reserve_room(placement.idle_priority);
+        let worker = self.shared().processors.current();
+        self.shared().admission.enter(worker)?;
+        self.find_place(placement).map_err(NotAdmitted::from)
+    }
+
+    /// See [`Table::occupy`](crate::table::table::Table::occupy). The process is counted.
+    fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
+        let room = (self.shared().processors).reserve_room(placement.idle_priority);
         match room.and_then(|()| self.table().occupy(placement)) {
             // SAFETY: the slot is of this scheduler's table, and this is the second of the two
             // pins.
             Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
             Err(error) => {
                 self.leave();
-                Err(error.into())
+                Err(error)
             }
         }
     }

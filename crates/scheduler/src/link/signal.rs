@@ -110,7 +110,7 @@ impl<P: Protocol> Handle<P> {
         let process = self.table().pin(pid).ok_or(NoSuchProcess { pid })?;
         let item = Item::Event(Event::Cancel(cancel));
         let asked = self.push(process.slot(), item, Reason::Cancel, |slot| {
-            self.enqueue(slot)
+            self.enqueue(slot);
         });
         asked.map(drop).map_err(|_| NoSuchProcess { pid })
     }
