@@ -276,12 +276,6 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-impl fmt::Debug for Extensions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extensions").finish_non_exhaustive()
-    }
-}
-
 /// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
 /// and nothing else does.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! What a process takes of messages: all, none, or what its policy says.
 
-use std::{fmt, ptr};
+use std::ptr;
 
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::panic::drop_contained;
@@ -12,7 +12,7 @@ use crate::{MailboxPolicy, Protocol};
 type Policy<P> = InlineBox<dyn MailboxPolicy<P>, 12>;
 
 /// What a process takes of messages.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub enum Takes<P: Protocol> {
     /// As many as are sent.
     #[default]
@@ -33,6 +33,7 @@ impl<P: Protocol> Takes<P> {
 }
 
 /// The same, in one word of a slot: null, `none`, or the address of a box, which is the slot's.
+#[derive(Debug)]
 pub struct Mailbox<P: Protocol>(AtomicPtr<Policy<P>>);
 
 /// No policy lies at an odd address.
@@ -121,21 +122,5 @@ unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
     if word != none() {
         // SAFETY: a box (contract). Its destructor is user code.
         drop_contained(unsafe { Box::from_raw(word) });
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Mailbox<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mailbox").finish_non_exhaustive()
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Takes<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::All => "All",
-            Self::None => "None",
-            Self::By(_) => "By",
-        })
     }
 }

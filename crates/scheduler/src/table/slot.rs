@@ -66,6 +66,7 @@ pub struct Slot<P: Protocol> {
 }
 
 /// How a process is placed in the table, for its whole life.
+#[derive(Debug)]
 pub struct Placement<P: Protocol> {
     /// What it takes of messages.
     pub mailbox: Takes<P>,
@@ -222,16 +223,6 @@ impl<P: Protocol> std::fmt::Debug for Slot<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Slot")
             .field("index", &self.index)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<P: Protocol> std::fmt::Debug for Placement<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Placement")
-            .field("idle_priority", &self.idle_priority)
-            .field("bound_to", &self.bound_to)
-            .field("is_future", &self.is_future)
             .finish_non_exhaustive()
     }
 }

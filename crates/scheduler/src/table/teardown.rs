@@ -3,8 +3,6 @@
 //! Each value is needed for the next step and comes from nowhere else, so no caller can take the
 //! steps in another order.
 
-use std::fmt;
-
 use filch_process_state::Ending;
 use filch_slab::Batch;
 
@@ -16,6 +14,7 @@ use crate::table::table::Table;
 
 /// A process whose senders are refused, and which still counts as Running.
 #[must_use = "the process has begun to end"]
+#[derive(Debug)]
 pub struct Closed<'table, P: Protocol> {
     table: &'table Table<P>,
     slot: &'table Slot<P>,
@@ -24,6 +23,7 @@ pub struct Closed<'table, P: Protocol> {
 /// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
 /// way. It still has its PID and slot.
 #[must_use = "nobody has been told of the end yet"]
+#[derive(Debug)]
 pub struct Completed<'table, P: Protocol>(Closed<'table, P>);
 
 impl<'table, P: Protocol> Closed<'table, P> {
@@ -86,19 +86,5 @@ impl<P: Protocol> Completed<'_, P> {
         let Closed { table, slot } = self.0;
         // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
         let _ = unsafe { table.unpin(slot) };
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Closed<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Closed").field(&self.slot.index).finish()
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Completed<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Completed")
-            .field(&self.0.slot.index)
-            .finish()
     }
 }
