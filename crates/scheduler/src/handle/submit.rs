@@ -91,8 +91,9 @@ impl<P: Protocol> Handle<P> {
         Ok(place)
     }
 
-    /// Takes a place for one more process, with the pin of its handle.
-    #[inline]
+    /// Takes a place for one more process, with the pin of its handle. Always inline: what
+    /// [`find_place`](Self::find_place) returns goes by registers, and a [`NotAdmitted`] would not.
+    #[inline(always)]
     fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let worker = self.shared().processors.current();
         self.shared().admission.enter(worker)?;
@@ -100,6 +101,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// See [`Table::occupy`](crate::table::table::Table::occupy). The process is counted.
+    #[inline(never)]
     fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
         let room = (self.shared().processors).reserve_room(placement.idle_priority);
         match room.and_then(|()| self.table().occupy(placement)) {
