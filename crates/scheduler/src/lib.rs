@@ -8,13 +8,13 @@
 //! | `process/` | what users write: a process, its context, events, commands and output |
 //! | `table/` | where a process lives: slots, the exit, small processes in place |
 //! | `link/` | monitors, links, signals, calls at an end |
-//! | `handle/` | submit, send, join, mailbox policies, shut down |
+//! | `handle/` | submit, send, join, mailbox policies |
 //! | `observe/` | reports: what each process does, what nothing wakes, figures |
 //! | `turn/` | what a worker does with a process: `driver` is one turn, phase by phase |
-//! | `builder`, `scheduler` | how it is built, and how it ends |
+//! | `builder`, `scheduler`, `shutdown` | how it is built, and how it ends |
 //!
-//! The folders from `process/` to `observe/` are one layer: a process's methods get a context,
-//! which has the handle, which has the table of the processes. `turn/` stands above them.
+//! The folders from `process/` to `handle/` are one layer: a process's methods get a context, which
+//! has the handle, which has the table of the processes. `observe/` and `turn/` stand above them.
 #![deny(unsafe_code)]
 
 mod builder;

@@ -5,8 +5,6 @@
 pub(crate) mod handle;
 #[expect(unsafe_code, reason = "has a policy under a pin")]
 pub(crate) mod policy;
-#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
-pub(crate) mod pool;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 pub(crate) mod process_handle;
 pub(crate) mod receiver;

@@ -1,4 +1,5 @@
-//! A thread for processes that must all run on one.
+//! The workers as threads: one for processes that must all run on one, blocking calls, and other
+//! work than processes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -110,4 +111,26 @@ pub fn is_ours() -> bool {
     filch_blocking::is_blocking_thread()
         || filch_timers::is_timer_thread()
         || filch_processors::is_machine()
+}
+
+#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
+impl<P: Protocol> Handle<P> {
+    /// Changes the number of workers, and returns the number that there were. From any thread, in a
+    /// step too. New workers begin at once; those that are too many leave when their step is over.
+    /// Nothing runnable is lost. Blocking, while another change is under way, but not for any step.
+    ///
+    /// # Errors
+    /// [`ResizeError`](crate::ResizeError): zero, more than [`max_workers`](crate::Builder::max_workers), after the
+    /// shutdown; or the system has refused a thread, and there are as many workers as it gave.
+    pub fn set_workers(&self, workers: usize) -> Result<usize, filch_processors::ResizeError> {
+        self.shared().processors.resize(workers)
+    }
+
+    /// The workers, as other kinds of work see them: for `filch_fork_join::Pool::on`, which runs
+    /// jobs on them, beside the processes. The scheduler ends, as at any
+    /// [shutdown](crate::Scheduler::shutdown), when no job is left; one that does not return is in
+    /// the [report](crate::ShutdownReport).
+    pub fn pool(&self) -> filch_processors::PoolHandle {
+        Processors::handle(&self.shared().processors)
+    }
 }

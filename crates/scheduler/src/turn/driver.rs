@@ -22,7 +22,7 @@ use crate::turn::inbox::{Inbox, WaitEnds, put_back};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
-use crate::turn::span::enter_step;
+use crate::process::life_cycle::type_name;
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -316,7 +316,10 @@ impl<P: Protocol> Driver<P> {
         output: &mut StepOutput<P>,
     ) -> Result<Waits, Over> {
         #[cfg(feature = "tracing")]
-        let span = enter_step(context.pid(), &*body.process);
+        let span = {
+            let (pid, type_name) = (context.pid(), type_name(&*body.process));
+            tracing::debug_span!("step", %pid, r#type = type_name).entered()
+        };
         let stepped = catch_panic(|| body.process.step(context, Events::new(events), output));
         #[cfg(feature = "tracing")]
         drop(span);

@@ -17,5 +17,3 @@ pub(crate) mod end;
     reason = "has the mailbox of the process that the worker has"
 )]
 pub(crate) mod inbox;
-#[cfg(feature = "tracing")]
-pub(crate) mod span;
