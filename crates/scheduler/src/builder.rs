@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::RwLock;
 use std::time::{Duration, Instant};
 
 use filch_processors::{Config, Processors, StartError};
@@ -241,7 +240,7 @@ impl<P: Protocol> Builder<P> {
             processors,
             table,
             extensions: Extensions::default(),
-            elsewhere: RwLock::new(Some(None)),
+            elsewhere: Mutex::new(Some(None)),
             waker_functions: context::functions::<P>(),
             looking: Mutex::new(()),
             admission: Admission::new(limit, workers),
@@ -275,12 +274,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("limit", &self.limit)
             .field("events_per_step", &self.events_per_step)
             .field("slice", &self.slice)
-            .field("handler", &self.handler.is_some())
             .field("node", &self.node)
-            .field("hooks", &self.hooks.is_some())
-            .field("observer", &self.journal.is_some())
-            .field("watchdog", &self.watchdog.as_ref().map(|(limit, _)| limit))
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
-use std::sync::{Arc as StdArc, RwLock};
+use std::sync::Arc as StdArc;
 use std::task::RawWakerVTable;
 
 use filch_blocking::Calls;
@@ -49,7 +49,7 @@ pub(crate) struct Shared<P: Protocol> {
     /// What crates above keep here.
     pub(crate) extensions: Extensions,
     /// How messages get to other nodes.
-    pub(crate) elsewhere: RwLock<Elsewhere<P>>,
+    pub(crate) elsewhere: Mutex<Elsewhere<P>>,
     /// What the wakers of its processes do, at the one address by which they are known.
     pub(crate) waker_functions: &'static RawWakerVTable,
     /// One thread at a time looks at what the futures wait for.

@@ -62,36 +62,21 @@ pub enum CallKind {
 impl fmt::Display for RunningCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.thread)?;
-        let at_least = match &self.kind {
+        // Those that have no clock have run for at least as long as they were seen.
+        let command;
+        let (what, at_least) = match self.kind {
             CallKind::Command { tag, .. } => {
-                write!(f, "command {tag}")?;
-                ""
+                command = format!("command {tag}");
+                (&*command, "")
             }
-            CallKind::Step => {
-                f.write_str("a step")?;
-                "at least "
-            }
-            CallKind::Blocking => {
-                f.write_str("a blocking call in a step")?;
-                ""
-            }
-            CallKind::Job => {
-                f.write_str("a job of the attached pool")?;
-                "at least "
-            }
-            CallKind::AfterEnd => {
-                f.write_str("an `on_exit` call or destructor after the end")?;
-                "at least "
-            }
-            CallKind::Timer => {
-                f.write_str("a timer's call")?;
-                ""
-            }
-            CallKind::Destructor => {
-                f.write_str("a destructor at the scheduler's end")?;
-                "at least "
-            }
+            CallKind::Step => ("a step", "at least "),
+            CallKind::Blocking => ("a blocking call in a step", ""),
+            CallKind::Job => ("a job of the attached pool", "at least "),
+            CallKind::AfterEnd => ("an `on_exit` call or destructor after the end", "at least "),
+            CallKind::Timer => ("a timer's call", ""),
+            CallKind::Destructor => ("a destructor at the scheduler's end", "at least "),
         };
+        f.write_str(what)?;
         if let Some(process) = self.process {
             write!(f, " of process {process}")?;
         }
