@@ -91,7 +91,7 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                         Some(process.slot().mailbox.is_limited())
                     }
                 });
-                let mailbox = Takes::None;
+                let mailbox = Takes::none();
                 let placement = Placement {
                     mailbox,
                     ..Placement::default()

@@ -140,7 +140,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// It reads no messages: they are refused with
     /// [`Undelivered::Future`](crate::Undelivered::Future).
     pub fn without_mailbox(mut self) -> Self {
-        self.placement.mailbox = Takes::None;
+        self.placement.mailbox = Takes::none();
         self
     }
 

@@ -86,7 +86,7 @@ const FUTURE: u8 = 2;
 impl<P: Protocol> Default for Placement<P> {
     fn default() -> Self {
         Self {
-            mailbox: Takes::All,
+            mailbox: Takes::default(),
             idle_priority: false,
             bound_to: 0,
             is_future: false,

@@ -82,7 +82,7 @@ fn drop_handle(table: &Processes, pid: Pid) {
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
     let placement = || Placement {
-        mailbox: Takes::None,
+        mailbox: Takes::none(),
         idle_priority: true,
         bound_to: 7,
         is_future: true,
