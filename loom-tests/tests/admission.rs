@@ -30,7 +30,7 @@ fn two_leave_by_different_shards_while_it_closes() {
         move || {
             let admission = Arc::new(Admission::new(None, 2));
             let deeds = Arc::new([0; 2].map(|_| Deed(UnsafeCell::new(false))));
-            assert_eq!([admission.enter(None), admission.enter(None)], [Ok(()); 2]);
+            assert!(admission.enter(None).is_ok() && admission.enter(None).is_ok());
             let look = |deeds: &[Deed; 2]| {
                 for deed in deeds {
                     // SAFETY: all have left, which happens before.
@@ -75,7 +75,7 @@ fn one_that_stays_is_never_overlooked() {
         Bound::preemptions(5, 5_000),
         || {
             let admission = Arc::new(Admission::new(None, 2));
-            assert_eq!([admission.enter(None), admission.enter(None)], [Ok(()); 2]);
+            assert!(admission.enter(None).is_ok() && admission.enter(None).is_ok());
             let passer = thread::spawn({
                 let admission = admission.clone();
                 move || admission.enter(Some(0)).is_ok() && admission.leave(Some(1))

@@ -8,6 +8,7 @@ use std::time::Instant;
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_scheduler::table::{Closed, Item, Placement, Slot, Table, Waiting};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
+use filch_slab::Batch;
 use filch_sync::Arc;
 
 /// The processes of a scheduler without workers. A body is nothing here, as the models are about
@@ -78,7 +79,10 @@ impl Processes {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
-        closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
+        let mut batch = Batch::default();
+        let completed = closed.complete(drop);
+        completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+        self.0.give_back(&mut batch);
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to

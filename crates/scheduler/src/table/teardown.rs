@@ -58,22 +58,14 @@ impl<'table, P: Protocol> Closed<'table, P> {
 }
 
 impl<P: Protocol> Completed<'_, P> {
-    /// Leaves the exit to the process's handle, and gives the process's pin up.
-    #[inline]
-    pub fn tell(self, exit: impl FnOnce() -> Exit<P>) {
-        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
-        // `begin`).
-        unsafe { self.0.slot.life.set(exit) };
-        self.leave();
-    }
-
-    /// As [`tell`](Self::tell), for a worker that ends one process after another: if the slot is
-    /// vacant then, it comes back with others of the batch. The caller is one of the table's
-    /// owners, and [gives the batch back](Table::give_back) before it leaves.
+    /// Leaves the exit to the process's handle, and gives the process's pin up. If the slot is
+    /// vacant then, it comes back with others of the batch. The caller is one of the table's owners,
+    /// and [gives the batch back](Table::give_back) before it leaves.
     #[inline]
     pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
         let Closed { table, slot } = self.0;
-        // SAFETY: as in `tell`.
+        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
+        // `begin`).
         unsafe { slot.life.set(exit) };
         if table.vacate(slot.occupancy.unpin(), slot) {
             // There is an owner: this is not the end of the table.

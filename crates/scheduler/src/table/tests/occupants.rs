@@ -68,7 +68,10 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 fn end(table: &Processes, pid: Pid, exit: Loud) {
     // SAFETY: this thread has made it Running, and ends it once.
     let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
-    closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
+    let mut batch = Batch::default();
+    let completed = closed.complete(drop);
+    completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+    table.give_back(&mut batch);
 }
 
 /// Gives the handle's pin back.
@@ -320,7 +323,7 @@ fn what_a_process_leaves_in_its_queue() {
         }
     });
     assert_eq!(left, 3);
-    completed.tell(|| Ok(Outcome::Output(Loud(false))));
+    completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
     let late = table.post(pid, slot, message(Arc::clone(&items[0])), Reason::Message);
     assert!(late.is_err());
     drop(late);
@@ -340,7 +343,7 @@ fn a_body_that_nobody_dropped_goes_at_the_end() {
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         let completed = Closed::begin(&table, slot).complete(drop);
-        completed.tell(|| Ok(Outcome::Output(Loud(false))));
+        completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
         assert_eq!(Arc::strong_count(&held), 1);
         let _ = table.unpin(slot);
     }
