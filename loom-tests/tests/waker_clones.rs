@@ -45,7 +45,7 @@ impl Future {
     /// With a handle, and one clone.
     fn pending() -> Arc<Self> {
         let table = Table::new(Node::default());
-        let slot = table.occupy(&Placement::default()).unwrap();
+        let slot = table.occupy(Placement::default()).unwrap();
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         // SAFETY: this thread has the process.

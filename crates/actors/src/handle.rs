@@ -15,8 +15,7 @@ use crate::future::inbox::Inbox;
 use crate::future::join_handle::JoinHandle;
 use crate::mailbox::sending::Sending;
 use crate::nodes::ConnectError;
-use crate::registry::groups::{Broadcast, GroupError};
-use crate::registry::names::RegisterError;
+use crate::registry::{Broadcast, GroupError, RegisterError};
 use crate::report::dump::Dump;
 use crate::{ExecuteError, SubmissionExt, ended, execute, nodes};
 use crate::{call, registry};
@@ -307,23 +306,23 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// [`RegisterError`], if a live process has that name, or the process has ended or is of
     /// another scheduler.
     fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError> {
-        registry::names::register(self.borrow(), name, pid)
+        registry::register(self.borrow(), name, pid)
     }
 
     /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
     /// moment.
     fn unregister(&self, name: &str) -> Option<Pid> {
-        registry::names::unregister(self.borrow(), name)
+        registry::unregister(self.borrow(), name)
     }
 
     /// The process of that name, if it lives. Takes a shared lock for a moment.
     fn whereis(&self, name: &str) -> Option<Pid> {
-        registry::names::whereis(self.borrow(), name)
+        registry::whereis(self.borrow(), name)
     }
 
-    /// The names of that process, in no order.
+    /// The names of that process, in no order. Looks at all names that there are.
     fn names(&self, pid: Pid) -> Vec<Arc<str>> {
-        registry::names::names(self.borrow(), pid)
+        registry::names(self.borrow(), pid)
     }
 
     /// Puts the process `pid` of this scheduler into the group of that name, until it
@@ -333,24 +332,25 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// # Errors
     /// [`GroupError`].
     fn join_group(&self, name: &str, pid: Pid) -> Result<(), GroupError> {
-        registry::groups::join(self.borrow(), name, pid)
+        registry::join(self.borrow(), name, pid)
     }
 
     /// Takes the process out of the group. Whether it was in it. Takes a lock for a moment.
     fn leave_group(&self, name: &str, pid: Pid) -> bool {
-        registry::groups::leave(self.borrow(), name, pid)
+        registry::leave(self.borrow(), name, pid)
     }
 
     /// The processes of the group, in the order in which they joined; none if there is no such
-    /// group. One that ends just now may be among them. Takes a lock for a moment.
+    /// group. One that ends just now may be among them. Takes a lock for a moment, and looks at
+    /// each.
     fn group(&self, name: &str) -> Vec<Pid> {
-        registry::groups::members(self.borrow(), name)
+        registry::members(self.borrow(), name)
     }
 
     /// Sends each process of the group what `message` makes for it, in the order in which they
     /// joined. See [`send`](Handle::send).
     fn broadcast(&self, name: &str, message: impl FnMut(Pid) -> P::Message) -> Broadcast<P> {
-        registry::groups::broadcast(self.borrow(), name, message)
+        registry::broadcast(self.borrow(), name, message)
     }
 
     /// A future that waits until the process `pid` has ended, and says how:

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `timers`, `blocking`, `nodes`, `ended`, `dynamic` | a file each |
 //! | `report/` | the journal, the dump, and who waits for whom |
-//! | `registry/` | names and groups |
+//! | `registry` | names and groups |
 //! | `mailbox/` | limits, what becomes of one message more, and senders that wait |
 //! | `call/` | callers, answers, and calls by threads, futures and processes |
 //! | `future/` | futures and async functions as processes, and their inbox |
@@ -43,8 +43,7 @@ pub use handle::HandleExt;
 pub use mailbox::sending::{Sending, SendingError};
 pub use mailbox::when_full::{MailboxFull, WhenFull};
 pub use nodes::ConnectError;
-pub use registry::groups::{Broadcast, GroupError};
-pub use registry::names::RegisterError;
+pub use registry::{Broadcast, GroupError, RegisterError};
 pub use report::dump::Dump;
 pub use report::journal::Journal;
 pub use report::rings::Rings;

@@ -1,6 +1,5 @@
 //! What this crate adds to the options of a process that is about to be submitted.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_scheduler::{Protocol, Submission};
@@ -28,9 +27,8 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// [`HandleExt::register`](crate::HandleExt::register). If a live process has it, the
     /// submission is refused.
     fn name(self, name: &'a str) -> Submission<'a, P, S> {
-        let condition = move |scheduler: &_, pid| {
-            registry::names::register(scheduler, name, pid).map_err(Into::into)
-        };
+        let condition =
+            move |scheduler: &_, pid| registry::register(scheduler, name, pid).map_err(Into::into);
         self.into().condition(condition)
     }
 
@@ -50,10 +48,10 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
     /// one more.
     fn mailbox_with(self, messages: usize, when_full: WhenFull) -> Submission<'a, P, S> {
         match when_full {
-            WhenFull::DropOldest => self.into().mailbox_policy(Arc::new(Latest::new(messages))),
+            WhenFull::DropOldest => self.into().mailbox_policy(Latest::new(messages)),
             _ => self
                 .into()
-                .mailbox_policy(Arc::new(Counted::new(messages, when_full))),
+                .mailbox_policy(Counted::new(messages, when_full)),
         }
     }
 

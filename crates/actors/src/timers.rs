@@ -77,9 +77,14 @@ impl Timers {
         reply: P::Reply,
     ) -> TimerKey {
         let timers = self.on_behalf_of(completion.handle().number());
-        timers.call_at_while(deadline, completion, Completion::is_wanted, |completion| {
-            completion.complete(reply);
-        })
+        timers.call_at_while(
+            deadline,
+            completion,
+            |completion| completion.is_wanted(),
+            |completion| {
+                completion.complete(reply);
+            },
+        )
     }
 
     /// [`complete_at`](Self::complete_at), that long from now.

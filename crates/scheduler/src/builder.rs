@@ -3,21 +3,18 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::RwLock;
 use std::time::{Duration, Instant};
 
 use filch_processors::{Config, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 
-use crate::handle::extensions::Extensions;
-use crate::handle::handle::Owned;
-use crate::handle::handle::Shared;
-use crate::handle::threads::OnLongStep;
-use crate::observe::joins::Joins;
-use crate::observe::stats::Counters;
+use crate::handle::handle::{Extensions, Shared};
+use crate::observe::running::OnLongStep;
+use crate::process::context;
 use crate::table::Admission;
 use crate::table::body::Task;
+use crate::table::stats::Counters;
 use crate::table::table::Table;
 use crate::turn::budget::{Budget, Clock};
 use crate::turn::driver::Driver;
@@ -238,30 +235,28 @@ impl<P: Protocol> Builder<P> {
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let table = Table::new(self.node);
-        let handle = Handle {
-            shared: Owned::new(Shared {
-                processors,
-                table,
-                extensions: Extensions::default(),
-                elsewhere: RwLock::new(Some(None)),
-                joins: Joins::default(),
-                looking: Mutex::new(()),
-                admission: Admission::new(limit, workers),
-                hooks: self.hooks,
-                journal: self.journal,
-                first_allowance: budget.first_allowance(),
-                counters,
-                aborting: AtomicBool::new(false),
-                aborted: AtomicUsize::new(0),
-                calls: Arc::default(),
-                left_timers: Arc::default(),
-                dropped: AtomicU64::new(0),
-            }),
-        };
-        handle.table().set_owner(handle.shared.as_ptr());
+        let handle = Handle::new(Shared {
+            owners: AtomicUsize::new(1),
+            processors,
+            table,
+            extensions: Extensions::default(),
+            elsewhere: Mutex::new(Some(None)),
+            waker_functions: context::functions::<P>(),
+            looking: Mutex::new(()),
+            admission: Admission::new(limit, workers),
+            hooks: self.hooks,
+            journal: self.journal,
+            first_allowance: budget.first_allowance(),
+            counters,
+            aborting: AtomicBool::new(false),
+            aborted: AtomicUsize::new(0),
+            calls: Arc::default(),
+            left_timers: Arc::default(),
+            dropped: AtomicU64::new(0),
+        });
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
-        let machines =
-            Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
+        let machines = Processors::start(&handle.shared().processors, driver)
+            .map_err(BuildError::Processors)?;
         // Shut down, if the system refuses the other thread.
         let scheduler = Scheduler::running(handle, machines);
         if let Some((limit, call)) = self.watchdog {
@@ -279,12 +274,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("limit", &self.limit)
             .field("events_per_step", &self.events_per_step)
             .field("slice", &self.slice)
-            .field("handler", &self.handler.is_some())
             .field("node", &self.node)
-            .field("hooks", &self.hooks.is_some())
-            .field("observer", &self.journal.is_some())
-            .field("watchdog", &self.watchdog.as_ref().map(|(limit, _)| limit))
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -8,13 +8,13 @@
 //! | `process/` | what users write: a process, its context, events, commands and output |
 //! | `table/` | where a process lives: slots, the exit, small processes in place |
 //! | `link/` | monitors, links, signals, calls at an end |
-//! | `handle/` | submit, send, join, mailbox policies, shut down |
+//! | `handle/` | submit, send, join, mailbox policies |
 //! | `observe/` | reports: what each process does, what nothing wakes, figures |
 //! | `turn/` | what a worker does with a process: `driver` is one turn, phase by phase |
-//! | `builder`, `scheduler` | how it is built, and how it ends |
+//! | `builder`, `scheduler`, `shutdown` | how it is built, and how it ends |
 //!
-//! The folders from `process/` to `observe/` are one layer: a process's methods get a context,
-//! which has the handle, which has the table of the processes. `turn/` stands above them.
+//! The folders from `process/` to `handle/` are one layer: a process's methods get a context, which
+//! has the handle, which has the table of the processes. `observe/` and `turn/` stand above them.
 #![deny(unsafe_code)]
 
 mod builder;
@@ -24,6 +24,7 @@ mod observe;
 mod process;
 mod protocol;
 mod scheduler;
+mod shutdown;
 #[doc(hidden)] // for the models, which have it without workers
 pub mod table;
 #[doc(hidden)] // for `filch-testing`, which shows it
@@ -33,37 +34,36 @@ mod turn;
 pub use builder::{BuildError, Builder};
 pub use filch_event_queue::Depth;
 pub use filch_processors::{ProcessorStats, QueueLengths, ReserveError, ResizeError, StartError};
-pub use handle::extensions::Extension;
+pub use handle::handle::Extension;
 pub use handle::handle::{CalledFromInside, Handle};
-pub use handle::place::{NotAdmitted, Place};
 pub use handle::policy::{Door, MailboxPolicy, TellSender};
 pub use handle::process_handle::{JoinError, ProcessHandle};
 pub use handle::receiver::{Receiver, SendError, Undelivered};
-pub use handle::shutdown::ShutdownReport;
+pub use handle::submission::Place;
 pub use handle::submission::{Start, Submission};
 pub use handle::submit::{HandedBack, Refused, SubmitError};
 pub use handle::threads::{BoundThread, is_ours as is_own_thread};
-pub use link::end_call::EndCall;
 pub use link::exit_reason::ExitReason;
+pub use link::signal::EndCall;
 pub use link::signal::UpgradeError;
 pub use link::watch::{Down, Exited, Link, Monitor};
-pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
-pub use observe::list::ProcessList;
-pub use observe::observer::{Observer, PendingCommand, ProcessDetails};
+pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, ProcessList};
 pub use observe::running::{CallKind, RunningCall};
 pub use observe::standstill::{Standstill, StandstillError, Verdict};
 pub use observe::stats::{Stats, WorkerStats};
 pub use process::command::{CommandHandler, Completion, OpenCommand};
 pub use process::context::Context;
+pub use process::context::ProcessWaker;
 pub use process::error::{AnyOutput, Outcome, ProcessError};
 pub use process::event::{Cancel, CommandError, Event, Events};
-pub use process::from_fn::{FromFn, from_fn};
-pub use process::life_cycle::{HookError, LifeCycle};
+pub use process::life_cycle::{HookError, LifeCycle, Observer, PendingCommand, ProcessDetails};
 pub use process::output::StepOutput;
+pub use process::process::{FromFn, from_fn};
 pub use process::process::{InitError, Process};
-pub use process::waker::ProcessWaker;
 pub use protocol::Protocol;
 pub use scheduler::Scheduler;
+pub use shutdown::ShutdownReport;
+pub use table::admission::NotAdmitted;
 pub use table::pid::{NoSuchProcess, Node, Pid};
 
 #[doc = include_str!("../TABLE.md")]

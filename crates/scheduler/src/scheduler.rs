@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use filch_processors::Machines;
 
-use crate::handle::shutdown::Closing;
 use crate::handle::threads;
+use crate::shutdown::Closing;
 use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything

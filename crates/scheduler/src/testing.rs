@@ -6,12 +6,10 @@ use std::fmt;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::process_handle::with_output;
+use crate::process::life_cycle;
 use crate::process::output::{Status, Successor};
-use crate::process::start;
 use crate::table::pinned::Pinned;
-use crate::{
-    Context, Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput,
-};
+use crate::{Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
 
 /// The slot that a process under test lives in: that of a process that stands for it.
 pub struct ProcessSlot<P: Protocol> {
@@ -41,17 +39,12 @@ impl<P: Protocol> ProcessSlot<P> {
         method: &str,
         input: P::Input,
     ) -> Result<(), InitError<P>> {
-        start::init(
-            process,
-            &Context::new(&self.handle, self.process.held()),
-            method,
-            input,
-        )
+        life_cycle::init(process, &self.process.context(&self.handle), method, input)
     }
 
     /// Has the process take a step with these events on the calling thread.
     pub fn step(&self, process: &mut dyn Process<P>, events: Vec<Event<P>>) -> Said<P> {
-        let context = Context::new(&self.handle, self.process.held());
+        let context = self.process.context(&self.handle);
         let (mut output, mut events) = (StepOutput::new(), VecDeque::from(events));
         let stepped = catch_panic(|| process.step(&context, Events::new(&mut events), &mut output));
         let failed = match stepped {

@@ -5,7 +5,7 @@ mod counting;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
@@ -62,7 +62,7 @@ fn a_process_none_a_small_future_none() {
         quiet();
         assert_eq!(process.unwrap().join().unwrap(), 1);
     });
-    // Its mailbox's policy, and the place of that.
+    // Its mailbox's policy.
     let with_limit = allocations("a process with a limited mailbox", || {
         let process = scheduler.submission(Brief(1), "", ()).mailbox(1).submit();
         quiet();
@@ -87,7 +87,7 @@ fn a_process_none_a_small_future_none() {
         future.unwrap().join().unwrap();
     });
     let waker = Arc::new(Mutex::new(None::<Waker>));
-    let awaited = allocations("a future that is awaited before it has ended", || {
+    let awaited = allocations("a future that a thread awaits before it has ended", || {
         let open = Arc::clone(&waker);
         let mut first = true;
         let future = scheduler.spawn(poll_fn(move |context| {
@@ -108,6 +108,33 @@ fn a_process_none_a_small_future_none() {
         quiet();
         assert!(Pin::new(&mut future).poll(&mut context).is_ready());
     });
-    assert_eq!((process, with_options, with_limit), (0.0, 0.0, 2.0));
-    assert_eq!((future, twice_polled, awaited), (0.0, 0.0, 1.0));
+    let asked = Arc::new(AtomicBool::new(false));
+    let by_future = allocations("a future that another awaits before it has ended", || {
+        let open = Arc::clone(&waker);
+        let mut first = true;
+        let inner = scheduler.spawn(poll_fn(move |context| {
+            if std::mem::take(&mut first) {
+                *open.lock().unwrap() = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        }));
+        let (mut inner, has_asked) = (inner.unwrap(), Arc::clone(&asked));
+        let outer = scheduler.spawn(poll_fn(move |context| {
+            let polled = Pin::new(&mut inner).poll(context);
+            // ORDERING: Relaxed: the handle's own edges order the rest.
+            has_asked.store(polled.is_pending(), Ordering::Relaxed);
+            polled.map(|_| ())
+        }));
+        while !asked.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        waker.lock().unwrap().take().unwrap().wake();
+        quiet();
+        outer.unwrap().join().unwrap();
+        assert!(!asked.load(Ordering::Relaxed));
+    });
+    assert_eq!((process, with_options, with_limit), (0.0, 0.0, 1.0));
+    assert_eq!((future, twice_polled), (0.0, 0.0));
+    assert_eq!((awaited, by_future), (1.0, 0.0));
 }

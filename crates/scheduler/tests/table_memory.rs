@@ -6,6 +6,7 @@ use std::cell::Cell;
 use filch_process_state::Reason;
 use filch_scheduler::table::{Closed, Item, Placement, Table};
 use filch_scheduler::{Event, Node, Outcome, Protocol};
+use filch_slab::Batch;
 
 enum Model {}
 
@@ -46,7 +47,7 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn the_queue_of_an_ended_process_keeps_no_block() {
     let table = Table::<Model>::new(Node::default());
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -58,8 +59,11 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
     assert!(BYTES.get() > before);
     // SAFETY: this thread has made it Running, and ends it once.
     let closed = unsafe { Closed::begin(&table, slot) };
-    closed.complete(drop).tell(|| Ok(Outcome::Output(())));
+    let mut batch = Batch::default();
+    let completed = closed.complete(drop);
+    completed.tell_into(&mut batch, || Ok(Outcome::Output(())));
     assert_eq!(BYTES.get(), before, "a handle is kept");
+    table.give_back(&mut batch);
     // SAFETY: the handle's pin.
     let _ = unsafe { table.unpin(table.slot(pid.slot())) };
     assert_eq!(BYTES.get(), before);

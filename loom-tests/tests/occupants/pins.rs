@@ -9,7 +9,7 @@ type Processes = Table<crate::processes::Model>;
 
 /// A process that has begun and ended, but for the pin of its handle, in the first slot.
 pub(crate) fn ended(table: &Processes) -> Pid {
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -44,7 +44,7 @@ fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
             drop_handle(&table, second);
             outcomes.observe(looker.join().unwrap());
             let slots = 0..=second.slot();
-            let occupy = |_| table.occupy(&Placement::default()).unwrap().index();
+            let occupy = |_| table.occupy(Placement::default()).unwrap().index();
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
@@ -91,12 +91,12 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                         Some(process.slot().mailbox.is_limited())
                     }
                 });
-                let mailbox = Takes::None;
+                let mailbox = Takes::none();
                 let placement = Placement {
                     mailbox,
                     ..Placement::default()
                 };
-                let second = table.pid_of(table.occupy(&placement).unwrap());
+                let second = table.pid_of(table.occupy(placement).unwrap());
                 assert_eq!(second, guess);
                 outcomes.observe(guesser.join().unwrap());
             }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_scheduler::table::{Closed, Item, Placement, Slot, Table, Waiting};
 use filch_scheduler::{Event, Node, Outcome, Pid, Protocol};
+use filch_slab::Batch;
 use filch_sync::Arc;
 
 /// The processes of a scheduler without workers. A body is nothing here, as the models are about
@@ -38,7 +39,7 @@ impl Processes {
 
     /// As `Handle::submit`: the process is Ready, and no worker has it. The caller has its handle.
     pub(crate) fn submit(&self) -> Pid {
-        let slot = self.0.occupy(&Placement::default()).unwrap();
+        let slot = self.0.occupy(Placement::default()).unwrap();
         let pid = self.0.pid_of(slot);
         slot.state.submit().expect("the slot is vacant");
         pid
@@ -78,7 +79,10 @@ impl Processes {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Arc<usize>) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
-        closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
+        let mut batch = Batch::default();
+        let completed = closed.complete(drop);
+        completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+        self.0.give_back(&mut batch);
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
@@ -121,7 +125,7 @@ impl Processes {
         waker: &Waker,
     ) -> Poll<Arc<usize>> {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).life.poll(waiting, waker) }.map(output)
+        unsafe { self.slot(pid).life.poll(waiting, waker, false) }.map(output)
     }
 
     /// As the drop of a `ProcessHandle` that was polled, except for its pin.

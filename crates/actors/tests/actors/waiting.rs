@@ -1,9 +1,10 @@
 //! What a standstill knows of futures that wait for each other, and of timers; and its time limit.
 
 use std::future::{Future, pending, poll_fn};
+use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
-use std::task::Poll;
+use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -241,7 +242,7 @@ fn steps_without_an_event_beside_commands_are_counted() {
     let (give, completions) = mpsc::channel();
     let (mut steps, mut asked) = (0, false);
     let process = scripted(move |_, events, out| {
-        if !std::mem::replace(&mut asked, true) {
+        if !mem::replace(&mut asked, true) {
             out.yield_command(0, Command::Give(give.clone()));
         }
         steps += u64::from(events.is_empty());
@@ -317,4 +318,48 @@ fn a_wait_for_a_standstill_has_a_limit() {
     assert_eq!(standstill.processes[0].pid, idle.pid());
     let zero = scheduler.wait_for_standstill_timeout(Duration::ZERO);
     assert_eq!(zero.unwrap().verdict(), Verdict::Deadlock);
+}
+
+/// One future awaits another's end, by its own waker or by another's, exchanges them, or gives up.
+/// A failure: it sleeps on; or a waker's place in the table is kept, or given back twice.
+#[test]
+fn an_end_meets_whatever_becomes_of_the_wakers_of_its_handle() {
+    let scheduler = scheduler(2);
+    let rounds = 3_000;
+    for round in 0..rounds {
+        let mut has_yielded = round % 2 == 0;
+        let first = scheduler.spawn(poll_fn(move |context| {
+            if mem::replace(&mut has_yielded, true) {
+                return Poll::Ready(round);
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }));
+        let (mut first, mut polls) = (first.unwrap(), 0);
+        let second = scheduler.spawn(poll_fn(move |context| {
+            let mut foreign = task::Context::from_waker(Waker::noop());
+            // Own, another's, and own again; or it gives up after one of these.
+            loop {
+                polls += 1;
+                let by = match (round / 2 + polls) % 3 {
+                    0 => &mut foreign,
+                    _ => &mut *context,
+                };
+                match Pin::new(&mut first).poll(by) {
+                    Poll::Ready(output) => return Poll::Ready(output.unwrap()),
+                    Poll::Pending if round % 5 == 0 => return Poll::Ready(round),
+                    Poll::Pending if polls >= 3 && (round / 2 + polls) % 3 != 0 => {
+                        return Poll::Pending;
+                    }
+                    Poll::Pending => {}
+                }
+            }
+        }));
+        let second = second.unwrap();
+        let place = second.pid().slot();
+        assert!(place < 1_000, "round {round} has place {place}");
+        assert_eq!(second.join().unwrap(), round);
+    }
+    scheduler.wait_for_standstill().unwrap();
+    assert_eq!(scheduler.live(), 0);
 }

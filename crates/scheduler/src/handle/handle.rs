@@ -1,50 +1,57 @@
 //! The handle to a scheduler, and what all its handles share.
 
+use std::any::{Any, TypeId};
 use std::error::Error;
+use std::fmt;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZeroU64;
-use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
-use std::sync::RwLock;
-use std::{fmt, ptr};
+use std::sync::Arc as StdArc;
+use std::task::RawWakerVTable;
 
 use filch_blocking::Calls;
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use filch_sync::{Arc, CachePadded, Mutex};
+use filch_sync::{Arc, CachePadded, Mutex, lock};
+use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::handle::extensions::Extensions;
 use crate::handle::receiver::Elsewhere;
-use crate::handle::shutdown::LeftTimers;
-use crate::observe::joins::Joins;
-use crate::observe::running::CommandLabel;
-use crate::observe::stats::Counters;
+use crate::process::command::CommandLabel;
 use crate::table::admission::Admission;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
+use crate::table::stats::Counters;
 use crate::table::table::Table;
-use crate::{LifeCycle, Observer, Protocol, Stats, WorkerStats};
+use crate::{LifeCycle, Observer, Protocol};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
 ///
 /// A cheap clone of a reference. It does not keep the workers alive: the
 /// [`Scheduler`](crate::Scheduler) does.
-pub struct Handle<P: Protocol> {
-    pub(crate) shared: Owned<Shared<P>>,
-}
+///
+/// One of the owners of what all share: an `Arc`, but for the end. When the last owner goes, pins
+/// on the table's slots may be left, at most: of handles to processes, wakers of futures, and what
+/// is outstanding. They keep it as well, and have it [lent](Self::lent).
+pub struct Handle<P: Protocol>(NonNull<Block<P>>);
+
+/// Padded: each owner writes the count, and others read the rest.
+pub(crate) type Block<P> = CachePadded<Shared<P>>;
 
 /// What the handles, the workers and the completions of one scheduler share.
 pub(crate) struct Shared<P: Protocol> {
+    /// How many handles there are.
+    pub(crate) owners: AtomicUsize,
     pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
     /// What crates above keep here.
     pub(crate) extensions: Extensions,
     /// How messages get to other nodes.
-    pub(crate) elsewhere: RwLock<Elsewhere<P>>,
-    /// Which futures wait for which processes.
-    pub(crate) joins: Joins,
+    pub(crate) elsewhere: Mutex<Elsewhere<P>>,
+    /// What the wakers of its processes do, at the one address by which they are known.
+    pub(crate) waker_functions: &'static RawWakerVTable,
     /// One thread at a time looks at what the futures wait for.
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
@@ -67,35 +74,89 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) left_timers: Arc<LeftTimers>,
 }
 
-impl<P: Protocol> Retire for Shared<P> {
-    /// Handles to processes are left, at most, wakers of futures, and what is outstanding.
-    fn retire(&self) -> bool {
-        self.table.retire()
-    }
-}
+// SAFETY: as for an `Arc`: what is shared is Send and Sync, and dropped by any thread that has it.
+unsafe impl<P: Protocol> Send for Handle<P> where Shared<P>: Send + Sync {}
+// SAFETY: as above.
+unsafe impl<P: Protocol> Sync for Handle<P> where Shared<P>: Send + Sync {}
 
 impl<P: Protocol> Clone for Handle<P> {
     fn clone(&self) -> Self {
-        Self {
-            shared: self.shared.clone(),
+        // ORDERING: Relaxed: the caller's own reference keeps the value, and whatever is done by
+        // the new one is released by its drop.
+        let before = self.shared().owners.fetch_add(1, Ordering::Relaxed);
+        if before > usize::MAX / 2 {
+            // Clones that are forgotten: one more turn, and the value would be freed under them.
+            abort();
+        }
+        Self(self.0)
+    }
+}
+
+impl<P: Protocol> Drop for Handle<P> {
+    fn drop(&mut self) {
+        // ORDERING: Release, partner of the fence below in the last owner.
+        if self.shared().owners.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        // ORDERING: Acquire, partner of the Release above in the other owners: what they did
+        // happens before the table is retired.
+        fence(Ordering::Acquire);
+        if self.table().retire() {
+            // SAFETY: nobody else keeps it.
+            unsafe { self.free() };
         }
     }
 }
 
 impl<P: Protocol> Handle<P> {
+    /// The first owner.
+    pub(crate) fn new(shared: Shared<P>) -> Self {
+        let handle = Self(NonNull::from(Box::leak(Box::new(CachePadded::new(shared)))));
+        handle.table().set_owner(handle.0);
+        handle
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self) -> &Shared<P> {
+        // SAFETY: it is freed when no owner is left, and no pin, which keeps it, too.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The same again, not counted.
+    ///
+    /// # Safety
+    /// The table of such a value has this owner. The result is used only while its holder keeps
+    /// the value, as by a pin; it is neither cloned nor dropped.
+    #[inline]
+    pub(crate) unsafe fn lent(owner: NonNull<Block<P>>) -> ManuallyDrop<Self> {
+        ManuallyDrop::new(Self(owner))
+    }
+
+    /// Frees what is shared.
+    ///
+    /// # Safety
+    /// The table is retired, and the caller was the last that kept it.
+    #[cold]
+    pub(crate) unsafe fn free(&self) {
+        // SAFETY: made by `Box::leak`, and nobody has to do with it any more (contract).
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl<P: Protocol> Handle<P> {
     pub(crate) fn table(&self) -> &Table<P> {
-        &self.shared.table
+        &self.shared().table
     }
 
     /// The number of this scheduler while it is there, by which timers know it.
     pub fn number(&self) -> usize {
-        ptr::from_ref(&*self.shared).addr()
+        self.0.addr().get()
     }
 
     /// The worker that the calling thread is just now. User code that blocks may come back on
     /// another one: ask again.
     pub(crate) fn worker(&self) -> usize {
-        let Some(worker) = self.shared.processors.current() else {
+        let Some(worker) = self.shared().processors.current() else {
             unreachable!("tasks run on workers");
         };
         worker
@@ -103,7 +164,7 @@ impl<P: Protocol> Handle<P> {
 
     /// The process in whose step the calling thread is, or in what follows its end.
     pub(crate) fn current_process(&self) -> Option<Pid> {
-        let label = self.shared.processors.current_label();
+        let label = self.shared().processors.current_label();
         label.and_then(|label| self.labelled(label))
     }
 
@@ -114,7 +175,7 @@ impl<P: Protocol> Handle<P> {
 
     /// The counters of the [worker](Self::worker).
     pub(crate) fn counters(&self) -> &Counters {
-        &self.shared.counters[self.worker()]
+        &self.shared().counters[self.worker()]
     }
 
     /// Whether the process `pid` is of this scheduler and has not begun to end.
@@ -125,47 +186,28 @@ impl<P: Protocol> Handle<P> {
     /// Whether the calling thread is one of this scheduler's workers, which must not wait; or takes
     /// a step for one, as a guest.
     pub fn is_worker(&self) -> bool {
-        self.shared.processors.is_machine()
+        self.shared().processors.is_machine()
     }
 
     /// What its threads and run queues look like, to be printed when something hangs.
     pub fn workers_dump(&self) -> filch_processors::Dump {
-        self.shared.processors.dump()
+        self.shared().processors.dump()
     }
 
     /// The number of workers.
     pub fn workers(&self) -> usize {
-        self.shared.processors.count()
+        self.shared().processors.count()
     }
 
     /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess,
     /// while processes come and go.
     pub fn live(&self) -> usize {
-        self.shared.admission.live()
+        self.shared().admission.live()
     }
 
     /// The PIDs of the live processes. Processes that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid()).collect()
-    }
-
-    /// What the scheduler has done so far. Each number was true at some moment during the call.
-    pub fn stats(&self) -> Stats {
-        let processors = self.shared.processors.stats();
-        Stats {
-            live: self.live(),
-            // ORDERING: Relaxed: a figure for people.
-            dropped: self.shared.dropped.load(Ordering::Relaxed),
-            queues: self.shared.processors.queue_lengths(),
-            workers: processors
-                .into_iter()
-                .zip(&self.shared.counters)
-                .map(|(processor, counters)| WorkerStats {
-                    processor,
-                    ..counters.snapshot()
-                })
-                .collect(),
-        }
     }
 }
 
@@ -196,101 +238,58 @@ impl fmt::Display for CalledFromInside {
 
 impl Error for CalledFromInside {}
 
-/// What is left to others when its last owner goes.
-pub(crate) trait Retire {
-    /// The last owner goes. Whether nobody has to do with the value any more; if somebody has, it
-    /// will be [freed](Owned::free) by the last of those.
-    fn retire(&self) -> bool;
+/// A value that a crate above keeps with a scheduler: a registry, for instance.
+pub trait Extension: Any + Send + Sync {
+    /// Forgets what belongs to processes of which none `lives`, and tells of each name that is
+    /// left, if it keeps names: a report is made.
+    fn each_name(&self, _lives: &dyn Fn(Pid) -> bool, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
-/// One of the owners of a value: an `Arc`, but for the end. When the last owner goes, the value is
-/// [retired](Retire), and those that keep it in another way have it [lent](Self::lent).
-pub(crate) struct Owned<T: Retire>(NonNull<CachePadded<Block<T>>>);
+/// The extensions of a scheduler: one of each type, and few types.
+#[derive(Default)]
+pub(crate) struct Extensions(Mutex<Vec<StdArc<dyn Extension>>>);
 
-/// Padded: each owner writes the count, and others read the rest.
-struct Block<T> {
-    owners: AtomicUsize,
-    value: T,
-}
-
-// SAFETY: as for an `Arc`: the value is shared, and dropped by any thread that has it.
-unsafe impl<T: Retire + Send + Sync> Send for Owned<T> {}
-// SAFETY: as above.
-unsafe impl<T: Retire + Send + Sync> Sync for Owned<T> {}
-
-impl<T: Retire> Owned<T> {
-    pub(crate) fn new(value: T) -> Self {
-        let owners = AtomicUsize::new(1);
-        let block = Box::new(CachePadded::new(Block { owners, value }));
-        Self(NonNull::from(Box::leak(block)))
-    }
-
-    fn block(&self) -> &Block<T> {
-        // SAFETY: it is freed when no owner is left, and nobody else that keeps it.
-        unsafe { self.0.as_ref() }
-    }
-
-    /// For those that keep the value in another way: see [`lent`](Self::lent).
-    pub(crate) fn as_ptr(&self) -> *mut () {
-        self.0.as_ptr().cast()
-    }
-
-    /// The same again, not counted.
-    ///
-    /// # Safety
-    /// The pointer is [that](Self::as_ptr) of an owner of such a value. The result is used only
-    /// while its holder keeps the value; it is neither cloned nor dropped.
-    #[inline]
-    pub(crate) unsafe fn lent(pointer: *mut ()) -> Self {
-        // SAFETY: an owner's pointer is not null (contract).
-        Self(unsafe { NonNull::new_unchecked(pointer.cast()) })
-    }
-
-    /// Frees the value.
-    ///
-    /// # Safety
-    /// It is retired, and the caller was the last that kept it.
-    #[cold]
-    pub(crate) unsafe fn free(lent: &Self) {
-        // SAFETY: made by `Box::leak`, and nobody has to do with it any more (contract).
-        drop(unsafe { Box::from_raw(lent.0.as_ptr()) });
+impl Extensions {
+    pub(crate) fn all(&self) -> Vec<StdArc<dyn Extension>> {
+        lock(&self.0).clone()
     }
 }
 
-impl<T: Retire> Deref for Owned<T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.block().value
-    }
-}
-
-impl<T: Retire> Clone for Owned<T> {
-    fn clone(&self) -> Self {
-        // ORDERING: Relaxed: the caller's own reference keeps the value, and whatever is done by
-        // the new one is released by its drop.
-        let before = self.block().owners.fetch_add(1, Ordering::Relaxed);
-        if before > usize::MAX / 2 {
-            // Clones that are forgotten: one more turn, and the value would be freed under them.
-            abort();
+impl<P: Protocol> Handle<P> {
+    /// Returns the extension of that type: made at the first call. Takes a lock for a moment. It
+    /// goes with the scheduler, so it must keep no handle.
+    pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
+        let mut all = lock(&self.shared().extensions.0);
+        let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
+        let value: StdArc<dyn Any + Send + Sync> = match all.iter().find(is_that) {
+            Some(value) => StdArc::clone(value) as _,
+            None => {
+                let value = StdArc::<T>::default();
+                all.push(StdArc::clone(&value) as _);
+                return value;
+            }
+        };
+        match value.downcast() {
+            Ok(value) => value,
+            Err(_) => unreachable!("it is found by its type"),
         }
-        Self(self.0)
     }
 }
 
-impl<T: Retire> Drop for Owned<T> {
-    fn drop(&mut self) {
-        // ORDERING: Release, partner of the fence below in the last owner.
-        if self.block().owners.fetch_sub(1, Ordering::Release) != 1 {
-            return;
-        }
-        // ORDERING: Acquire, partner of the Release above in the other owners: what they did
-        // happens before the value is retired.
-        fence(Ordering::Acquire);
-        if self.retire() {
-            // SAFETY: nobody else keeps it.
-            unsafe { Self::free(self) };
-        }
+/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
+/// and nothing else does.
+#[derive(Default)]
+pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
+
+impl LeftTimers {
+    /// Drops `owner`, without waiting for the timers that it had.
+    pub(crate) fn drop_owner<T>(&self, owner: T) {
+        let left = drop_with_timers(owner);
+        lock(&self.0).extend(left);
+    }
+
+    /// Those that have come since the last call.
+    pub(crate) fn take(&self) -> Vec<TimerThread> {
+        mem::take(&mut lock(&self.0))
     }
 }

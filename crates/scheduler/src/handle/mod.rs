@@ -1,19 +1,14 @@
 //! What users hold, and what they do by it: submit, send, join, shut down.
 
-pub(crate) mod extensions;
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 #[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]
 pub(crate) mod handle;
-pub(crate) mod place;
 #[expect(unsafe_code, reason = "has a policy under a pin")]
 pub(crate) mod policy;
-#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
-pub(crate) mod pool;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 pub(crate) mod process_handle;
 pub(crate) mod receiver;
 pub(crate) mod send;
-pub(crate) mod shutdown;
 pub(crate) mod submission;
 #[expect(
     unsafe_code,

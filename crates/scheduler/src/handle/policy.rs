@@ -5,9 +5,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
-use filch_process_state::{Reason, Wake};
+use filch_process_state::Reason;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
 
@@ -106,15 +105,9 @@ impl<P: Protocol> Door<'_, P> {
     /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
     /// process's queue.
     pub fn announce(&self) {
-        if let Some(policy) = self.handle.policy(self.slot) {
-            let signal = Item::Signal(Signal::Fetch(Box::new(Arc::clone(policy))));
-            // Refused: the process has just ended, and what was kept goes with it.
-            if self.slot.events.push(signal).is_ok()
-                && self.handle.table().wake(self.slot, Reason::Message) == Wake::Enqueue
-            {
-                self.run(self.slot);
-            }
-        }
+        let item = Item::Signal(Signal::Fetch);
+        // Refused: the process has just ended, and what was kept goes with it.
+        let _ = (self.handle).push(self.slot, item, Reason::Message, |slot| self.run(slot));
     }
 
     /// Has the process end with that error, as soon as a worker has it.
@@ -142,7 +135,7 @@ impl<P: Protocol> fmt::Debug for Door<'_, P> {
 
 impl<P: Protocol> Handle<P> {
     /// That of the process in the slot, on which the caller holds a pin, or which it has.
-    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a Arc<dyn MailboxPolicy<P>>> {
+    pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a dyn MailboxPolicy<P>> {
         // SAFETY: the caller's: see above.
         unsafe { slot.mailbox.policy() }
     }
@@ -246,7 +239,7 @@ impl<P: Protocol> Handle<P> {
     /// [`Stats::dropped`](crate::Stats::dropped).
     pub fn count_dropped(&self, messages: usize) {
         // ORDERING: Relaxed: a figure for people.
-        let dropped = &self.shared.dropped;
+        let dropped = &self.shared().dropped;
         dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 

@@ -6,11 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::observe::joins::WakerId;
 use crate::process::error::{Exit, Outcome};
-use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
+use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
@@ -31,8 +30,6 @@ pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, Proce
 pub struct ProcessHandle<P: Protocol> {
     process: Pinned<P>,
     waiting: Waiting,
-    /// Of the future that awaits it, while the scheduler knows that it does.
-    known: Option<WakerId>,
     /// Whether it has given up its right to the exit.
     is_told: bool,
 }
@@ -43,7 +40,6 @@ impl<P: Protocol> ProcessHandle<P> {
         Self {
             process,
             waiting: Waiting::default(),
-            known: None,
             is_told: false,
         }
     }
@@ -117,7 +113,7 @@ impl<P: Protocol> ProcessHandle<P> {
     ) {
         self.ask();
         // SAFETY: this is the handle, and it is used up.
-        unsafe { self.process.watch(|exit| call(with_output(exit))) };
+        unsafe { (self.process.life()).watch(Box::new(|exit| call(with_output(exit)))) };
     }
 
     fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
@@ -177,52 +173,32 @@ impl<P: Protocol> ProcessHandle<P> {
     fn ask(&mut self) {
         assert!(!self.is_told, "polled again after it was ready");
         self.is_told = true;
-        if self.may_wait() {
+        self.forget();
+    }
+
+    /// Takes a waker back.
+    #[inline]
+    fn forget(&mut self) {
+        if self.waiting.is_there() {
             self.stop_waiting();
         }
     }
 
-    /// Whether a waker was left, and perhaps is there still.
-    #[inline]
-    fn may_wait(&self) -> bool {
-        self.known.is_some() || self.waiting.is_there()
-    }
-
-    /// Takes a waker back.
     #[cold]
     #[inline(never)]
     fn stop_waiting(&mut self) {
-        // Before the cell lets go of that waker.
-        self.forget();
         self.process.life().forget(&mut self.waiting);
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
         assert!(!self.is_told, "polled again after it was ready");
-        let waker = WakerId::of(context.waker());
-        if self.known != Some(waker) {
-            // Before the cell lets go of that waker.
-            self.forget();
-        }
+        let waker = context.waker();
+        let is_own = self.process.scheduler().is_own_waker(waker);
         let life = self.process.life();
         // SAFETY: this is the handle, and has not asked.
-        let exit = unsafe { life.poll(&mut self.waiting, context.waker()) };
-        if exit.is_ready() {
-            self.forget();
-            self.is_told = true;
-        } else if self.known.is_none() {
-            let scheduler = self.process.scheduler();
-            scheduler.shared.joins.insert(self.pid(), waker);
-            self.known = Some(waker);
-        }
+        let exit = unsafe { life.poll(&mut self.waiting, waker, is_own) };
+        self.is_told = exit.is_ready();
         exit
-    }
-
-    /// The scheduler does not know any more that a future waits.
-    fn forget(&mut self) {
-        if self.known.take().is_some() {
-            self.process.scheduler().shared.joins.remove(self.pid());
-        }
     }
 }
 
@@ -238,9 +214,7 @@ impl<P: Protocol> Future for ProcessHandle<P> {
 
 impl<P: Protocol> Drop for ProcessHandle<P> {
     fn drop(&mut self) {
-        if self.may_wait() {
-            self.stop_waiting();
-        }
+        self.forget();
         self.process.slot().handle_goes();
     }
 }

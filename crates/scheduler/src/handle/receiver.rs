@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use filch_sync::lock;
 use filch_sync::panic::drop_contained;
 
 use crate::protocol::error_by_display;
@@ -142,38 +143,27 @@ impl<P: Protocol> Handle<P> {
 
     /// What takes the messages for processes on other nodes, if anything does.
     pub fn receiver(&self) -> Option<Arc<dyn Receiver<P>>> {
-        let elsewhere = &self.shared.elsewhere;
-        let elsewhere = elsewhere.read().unwrap_or_else(PoisonError::into_inner);
-        elsewhere.clone()?
+        lock(&self.shared().elsewhere).clone()?
     }
 
     /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and
     /// returns what does. The scheduler lets go of it when it is shut down, so that two schedulers
     /// may have each other's handles. `None` from then on.
     pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
-        let elsewhere = &self.shared.elsewhere;
-        let mut elsewhere = elsewhere.write().unwrap_or_else(PoisonError::into_inner);
+        let mut elsewhere = lock(&self.shared().elsewhere);
         Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
     }
 
     /// Lets go of the receiver, and takes no other.
     pub(crate) fn disconnect_all(&self) {
-        let elsewhere = &self.shared.elsewhere;
         // A separate statement, to let go of the lock: its destructor is user code.
-        let receiver = elsewhere
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let receiver = lock(&self.shared().elsewhere).take();
         drop_contained(receiver);
     }
 
     /// Whether it has let go of its receiver, for ever.
     pub fn is_cut_off(&self) -> bool {
-        let elsewhere = &self.shared.elsewhere;
-        elsewhere
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_none()
+        lock(&self.shared().elsewhere).is_none()
     }
 
     /// Hands a message for another node to the receiver.

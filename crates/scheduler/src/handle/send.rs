@@ -11,16 +11,6 @@ use crate::table::body::{Item, Task};
 use crate::table::slot::Slot;
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
-/// What a wake-up met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// A turn, or the end, will see the event.
-    Heard,
-    /// The process is not Ready for the first time yet, and will find the event in its queue then;
-    /// or it has ended since the push.
-    Refused,
-}
-
 impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
     ///
@@ -62,7 +52,7 @@ impl<P: Protocol> Handle<P> {
                 is_over,
                 is_taken: Cell::new(false),
             };
-            self.shared.processors.run_awaited(Task::of(slot), &step);
+            self.shared().processors.run_awaited(Task::of(slot), &step);
         })
     }
 
@@ -118,7 +108,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, reason, message));
         }
         match self.policy(slot) {
-            Some(policy) => self.send_by(&**policy, slot, message, run),
+            Some(policy) => self.send_by(policy, slot, message, run),
             None => self.push_message(to, slot, message, run),
         }
     }
@@ -132,15 +122,37 @@ impl<P: Protocol> Handle<P> {
         message: P::Message,
         run: impl FnOnce(&Slot<P>),
     ) -> Result<(), SendError<P>> {
-        match slot.events.push(Item::Event(Event::Message(message))) {
-            Ok(()) => {
-                if self.table().wake(slot, Reason::Message) == Wake::Enqueue {
-                    run(slot);
-                }
-                Ok(())
-            }
-            Err(Closed(item)) => Err(handed_back(to, item)),
+        let item = Item::Event(Event::Message(message));
+        let pushed = self.push(slot, item, Reason::Message, run);
+        pushed.map(drop).map_err(|item| handed_back(to, item))
+    }
+
+    /// Puts an item into the queue of the process in that slot, on which the caller holds a pin,
+    /// and wakes it. If the process has become Ready by that, `run` has it run.
+    ///
+    /// [`Wake::Refused`]: the process is not Ready for the first time yet, and will find the item
+    /// then; or it has ended since the push. Else a turn, or the end, will see the item.
+    ///
+    /// # Errors
+    /// The item, if the process has ended.
+    #[inline]
+    pub(crate) fn push(
+        &self,
+        slot: &Slot<P>,
+        item: Item<P>,
+        reason: Reason,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<Wake, Item<P>> {
+        let is_urgent = matches!(&item, Item::Signal(signal) if signal.is_urgent());
+        slot.events.push(item).map_err(|Closed(item)| item)?;
+        if is_urgent {
+            slot.urgency.signal();
         }
+        let wake = self.table().wake(slot, reason);
+        if wake == Wake::Enqueue {
+            run(slot);
+        }
+        Ok(wake)
     }
 
     /// Whether the process, if it is one of this node's, has not ended.
@@ -154,12 +166,12 @@ impl<P: Protocol> Handle<P> {
     /// Delivers a completion. The caller holds a pin on the slot.
     #[inline(always)]
     pub(crate) fn deliver_completion(&self, slot: &Slot<P>, completed: Item<P>) {
-        match slot.events.push(completed) {
-            Ok(()) => {
-                self.wake(slot, Reason::Completion);
-            }
+        let pushed = self.push(slot, completed, Reason::Completion, |slot| {
+            self.enqueue(slot);
+        });
+        if let Err(refused) = pushed {
             // The process has ended without waiting for its command.
-            Err(refused) => drop_contained(refused),
+            drop_contained(refused);
         }
     }
 
@@ -177,7 +189,7 @@ impl<P: Protocol> Handle<P> {
 
     #[inline]
     fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
-        let processors = &self.shared.processors;
+        let processors = &self.shared().processors;
         if slot.has_idle_priority() {
             processors.schedule_idle(Task::of(slot));
         } else {
@@ -188,27 +200,16 @@ impl<P: Protocol> Handle<P> {
     /// Puts a process that has given way to others behind them: the end of its turn.
     pub(crate) fn requeue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(Task::of(slot));
+            self.shared().processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.give_way_at_end(Task::of(slot));
+            self.shared().processors.give_way_at_end(Task::of(slot));
         }
     }
 
-    /// After an event was pushed, or the reason itself is the event.
-    pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) -> Woken {
-        self.follow(self.table().wake(slot, reason), slot)
-    }
-
-    /// Does what a wake-up has its caller do.
-    #[inline]
-    fn follow(&self, wake: Wake, slot: &Slot<P>) -> Woken {
-        match wake {
-            Wake::Enqueue => {
-                self.enqueue(slot);
-                Woken::Heard
-            }
-            Wake::Noted => Woken::Heard,
-            Wake::Refused | Wake::Dispose => Woken::Refused,
+    /// Wakes the process where the reason itself is the event.
+    pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) {
+        if self.table().wake(slot, reason) == Wake::Enqueue {
+            self.enqueue(slot);
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
 use filch_processors::BoundId;
 
 use crate::link::watch::WatchKind;
 use crate::table::body::{ProcessBox, process_box};
 use crate::table::mailbox::Takes;
+use crate::table::pinned::Pinned;
 use crate::table::slot::Placement;
-use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
+use crate::{
+    ExitReason, Handle, HookError, MailboxPolicy, NotAdmitted, Pid, Process, ProcessHandle,
+    Protocol, SubmitError,
+};
 
 /// A process that is about to be submitted, and how it is to be treated; from
 /// [`Handle::submission`].
@@ -48,8 +51,11 @@ use crate::{Handle, MailboxPolicy, Pid, Process, Protocol};
 pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) handle: &'a Handle<P>,
     pub(crate) start: S,
-    pub(crate) options: Options<P>,
-    pub(crate) ties: Ties<'a, P>,
+    pub(crate) placement: Placement<P>,
+    pub(crate) options: Options,
+    /// What it is tied to from its first moment.
+    pub(crate) watches: Vec<(WatchKind, Pid)>,
+    pub(crate) conditions: Vec<Condition<'a, P>>,
 }
 
 /// A process, and how it starts.
@@ -60,8 +66,8 @@ pub struct Start<'a, P: Protocol> {
 }
 
 /// How a process is treated.
-pub(crate) struct Options<P: Protocol> {
-    pub(crate) placement: Placement<P>,
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
     pub(crate) trap_exits: bool,
     /// The submitter takes the steps.
     pub(crate) as_guest: bool,
@@ -69,16 +75,9 @@ pub(crate) struct Options<P: Protocol> {
     pub(crate) reads_later: bool,
 }
 
-impl<P: Protocol> Default for Options<P> {
-    fn default() -> Self {
-        Self {
-            placement: Placement::default(),
-            trap_exits: false,
-            as_guest: false,
-            reads_later: false,
-        }
-    }
-}
+/// Called with the PID of the process to come. If it fails, the process is not submitted.
+pub(crate) type Condition<'a, P> =
+    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// The scheduler that it is for.
@@ -89,7 +88,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
     /// every process that is runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
-        self.options.placement.idle_priority = true;
+        self.placement.idle_priority = true;
         self
     }
 
@@ -107,7 +106,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         mut self,
         condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
     ) -> Self {
-        self.ties.conditions.push(Box::new(condition));
+        self.conditions.push(Box::new(condition));
         self
     }
 
@@ -121,33 +120,33 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
     pub fn monitored_by(mut self, watcher: Pid) -> Self {
-        self.ties.watches.push((WatchKind::Monitor, watcher));
+        self.watches.push((WatchKind::Monitor, watcher));
         self
     }
 
     /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
     /// has started. May be said for several.
     pub fn linked_to(mut self, other: Pid) -> Self {
-        self.ties.watches.push((WatchKind::Link, other));
+        self.watches.push((WatchKind::Link, other));
         self
     }
 
     /// Has `policy` say what becomes of each message. Default: the process takes all.
-    pub fn mailbox_policy(mut self, policy: Arc<dyn MailboxPolicy<P>>) -> Self {
-        self.options.placement.mailbox = Takes::By(policy);
+    pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
+        self.placement.mailbox = Takes::by(policy);
         self
     }
 
     /// It reads no messages: they are refused with
     /// [`Undelivered::Future`](crate::Undelivered::Future).
     pub fn without_mailbox(mut self) -> Self {
-        self.options.placement.mailbox = Takes::None;
+        self.placement.mailbox = Takes::none();
         self
     }
 
     /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
     pub fn future(mut self) -> Self {
-        self.options.placement.is_future = true;
+        self.placement.is_future = true;
         self
     }
 
@@ -160,7 +159,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// It runs on that thread alone.
     pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
-        self.options.placement.bound_to = thread.to_bits();
+        self.placement.bound_to = thread.to_bits();
         self
     }
 }
@@ -202,8 +201,10 @@ impl<P: Protocol> Handle<P> {
         Submission {
             handle: self,
             start,
+            placement: Placement::default(),
             options: Options::default(),
-            ties: Ties::default(),
+            watches: Vec::new(),
+            conditions: Vec::new(),
         }
     }
 }
@@ -211,28 +212,103 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Submission")
-            .field("watches", &self.ties.watches)
+            .field("watches", &self.watches)
             .finish_non_exhaustive()
     }
 }
 
 crate::protocol::debug_fields!(Start<'_, P>, "Start", method);
 
-/// What a process is tied to from its first moment.
-pub(crate) struct Ties<'a, P: Protocol> {
-    pub(crate) watches: Vec<(WatchKind, Pid)>,
-    pub(crate) conditions: Vec<Condition<'a, P>>,
+/// A place for a process that is to come; from [`Submission::admit`]. It has a PID, to which others
+/// may send already. If it is dropped, it ends as a process that was not started.
+#[must_use = "dropping it gives the place up"]
+pub struct Place<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    /// Until a process begins.
+    pinned: Option<Pinned<P>>,
+    options: Options,
+    watches: Vec<(WatchKind, Pid)>,
 }
 
-/// Called with the PID of the process to come. If it fails, the process is not submitted.
-pub(crate) type Condition<'a, P> =
-    Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
-
-impl<P: Protocol> Default for Ties<'_, P> {
-    fn default() -> Self {
-        Self {
-            watches: Vec::new(),
-            conditions: Vec::new(),
+impl<'a, P: Protocol, S> Submission<'a, P, S> {
+    /// Takes a place for what is submitted, which comes back beside it.
+    ///
+    /// # Errors
+    /// [`NotAdmitted`], and what was to be submitted.
+    pub fn admit(self) -> Result<(Place<'a, P>, S), (NotAdmitted, S)> {
+        let Self {
+            handle,
+            start,
+            placement,
+            options,
+            watches,
+            conditions,
+        } = self;
+        match handle.take_place(placement, conditions) {
+            Ok(pinned) => {
+                let place = Place {
+                    handle,
+                    pinned: Some(pinned),
+                    options,
+                    watches,
+                };
+                Ok((place, start))
+            }
+            Err(error) => Err((error, start)),
         }
+    }
+}
+
+impl<P: Protocol> Place<'_, P> {
+    fn pinned(&self) -> &Pinned<P> {
+        match &self.pinned {
+            Some(pinned) => pinned,
+            None => unreachable!("a process that begins uses it up"),
+        }
+    }
+
+    /// The PID of the process to come.
+    pub fn pid(&self) -> Pid {
+        self.pinned().pid()
+    }
+
+    /// The policy of its mailbox, if it has one.
+    pub fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
+        self.handle.policy(self.pinned().slot())
+    }
+
+    /// A process that needs no [`init`](Process::init) begins here.
+    ///
+    /// # Errors
+    /// The hook refused, or panicked; the process was closed.
+    pub fn begin(
+        mut self,
+        process: impl Process<P> + 'static,
+    ) -> Result<ProcessHandle<P>, HookError<P>> {
+        let Some(pinned) = self.pinned.take() else {
+            unreachable!("a process that begins uses it up")
+        };
+        let process = process_box(process);
+        let (handle, options) = (self.handle, self.options);
+        let begun = handle.begin(pinned, process, |_, _| Ok(()), options, &self.watches);
+        begun.map_err(|error| match error {
+            SubmitError::Hook(error) => error,
+            error => unreachable!("it has no `init`: {error}"),
+        })
+    }
+}
+
+impl<P: Protocol> Drop for Place<'_, P> {
+    fn drop(&mut self) {
+        if let Some(pinned) = self.pinned.take() {
+            let reason = ExitReason::not_started(&"its place was given up");
+            self.handle.vacate(&pinned, &reason);
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Place<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").finish_non_exhaustive()
     }
 }

@@ -4,18 +4,18 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::{Options, Start, Ties};
+use crate::handle::submission::{Condition, Options, Start};
 use crate::link::watch::{Watch, WatchKind, Watcher};
 use crate::process::life_cycle;
-use crate::process::start::{init, type_name};
+use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
-use crate::table::admission::Refusal;
 use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::Slot;
+use crate::table::slot::Placement;
 use crate::table::teardown::Closed;
 use crate::{
     Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
@@ -46,20 +46,18 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let options = Options::default();
-        match self.admit(&options) {
+        match self.occupy(Placement::default()) {
             Ok(place) => {
                 let process = process_box(process);
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(&place, process, init, &options)?;
-                Ok(ProcessHandle::new(place))
+                self.begin(place, process, init, Options::default(), &[])
             }
-            Err(refusal) => Err(SubmitError::NotAdmitted(
-                refusal.into(),
-                Refused::new(Box::new(process), input),
-            )),
+            Err(error) => {
+                let refused = Refused::new(Box::new(process), input);
+                Err(SubmitError::NotAdmitted(error, refused))
+            }
         }
     }
 
@@ -77,55 +75,71 @@ impl<P: Protocol> Handle<P> {
         self.submission_boxed(process, method, input).submit()
     }
 
-    /// A place for one more process, with the pin of its handle.
-    #[inline]
-    pub(crate) fn admit(&self, options: &Options<P>) -> Result<Pinned<P>, Refusal> {
-        let slot = self.occupy(options)?;
-        // SAFETY: the slot is of this scheduler's table, and this is the second of the two pins.
-        Ok(unsafe { Pinned::new(NonNull::from(slot)) })
+    /// Takes a place for one more process whose conditions are met.
+    pub(crate) fn take_place(
+        &self,
+        placement: Placement<P>,
+        conditions: Vec<Condition<'_, P>>,
+    ) -> Result<Pinned<P>, NotAdmitted> {
+        let place = self.occupy(placement)?;
+        for condition in conditions {
+            if let Err(error) = condition(self, place.pid()) {
+                self.vacate(&place, &ExitReason::not_started(&error));
+                return Err(NotAdmitted::Condition(error));
+            }
+        }
+        Ok(place)
     }
 
-    /// See [`Table::occupy`](crate::table::table::Table::occupy).
-    fn occupy(&self, options: &Options<P>) -> Result<&Slot<P>, Refusal> {
-        let processors = &self.shared.processors;
-        self.shared.admission.enter(processors.current())?;
-        let room = processors.reserve_room(options.placement.idle_priority);
-        let slot = room.and_then(|()| self.table().occupy(&options.placement));
-        slot.map_err(|error| {
-            self.leave();
-            error.into()
-        })
+    /// Takes a place for one more process, with the pin of its handle. Always inline: what
+    /// [`find_place`](Self::find_place) returns goes by registers, and a [`NotAdmitted`] would not.
+    #[inline(always)]
+    fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
+        let worker = self.shared().processors.current();
+        self.shared().admission.enter(worker)?;
+        self.find_place(placement).map_err(NotAdmitted::from)
+    }
+
+    /// See [`Table::occupy`](crate::table::table::Table::occupy). The process is counted.
+    #[inline(never)]
+    fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
+        let room = (self.shared().processors).reserve_room(placement.idle_priority);
+        match room.and_then(|()| self.table().occupy(placement)) {
+            // SAFETY: the slot is of this scheduler's table, and this is the second of the two
+            // pins.
+            Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
+            Err(error) => {
+                self.leave();
+                Err(error)
+            }
+        }
+    }
+
+    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
+    /// workers.
+    pub(crate) fn leave(&self) {
+        let worker = self.shared().processors.current();
+        if self.shared().admission.leave(worker) {
+            self.shared().processors.stop();
+        }
     }
 
     /// Has the process begin its life in the place that it was given, with `init`.
     pub(crate) fn begin(
         &self,
-        place: &Pinned<P>,
+        place: Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options<P>,
-    ) -> Result<(), SubmitError<P>> {
-        self.make_ready(place, process, init, options, None)?;
-        self.enqueue_new(place.slot());
-        Ok(())
-    }
-
-    /// The same, with ties. The submitter may take its steps.
-    pub(crate) fn start(
-        &self,
-        place: &Pinned<P>,
-        process: ProcessBox<P>,
-        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options<P>,
-        ties: &Ties<'_, P>,
-    ) -> Result<(), SubmitError<P>> {
-        self.make_ready(place, process, init, options, Some(ties))?;
+        options: Options,
+        watches: &[(WatchKind, Pid)],
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.make_ready(&place, process, init, options, watches)?;
         if options.as_guest {
             place.run_here();
         } else {
             self.enqueue_new(place.slot());
         }
-        Ok(())
+        Ok(ProcessHandle::new(place))
     }
 
     /// The same, for a caller that then puts it into a run queue, or runs it.
@@ -134,8 +148,8 @@ impl<P: Protocol> Handle<P> {
         place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-        options: &Options<P>,
-        ties: Option<&Ties<'_, P>>,
+        options: Options,
+        watches: &[(WatchKind, Pid)],
     ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
@@ -143,16 +157,16 @@ impl<P: Protocol> Handle<P> {
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             reads_later: options.reads_later,
-            allowance: self.shared.first_allowance,
+            allowance: self.shared().first_allowance,
             sampled: false,
             cold: None,
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        if self.shared.journal.is_some() {
+        if self.shared().journal.is_some() {
             self.note_begin(pid, &*body.process);
         }
-        let context = Context::new(self, place.held());
+        let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
             return Err(self.turn_away(place, SubmitError::Init(error)));
@@ -160,15 +174,15 @@ impl<P: Protocol> Handle<P> {
         if let Err(error) = life_cycle::start(&context) {
             return Err(self.turn_away(place, SubmitError::Hook(error)));
         }
-        if let Some(ties) = ties {
-            self.tie(pid, body, ties);
+        if !watches.is_empty() {
+            self.tie(pid, body, watches);
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
         }
         // No fence: either the walk of `cancel_all` through the table has found this process, or
         // this has come into its slot after the walk, and the closed admission is seen. See there.
-        if self.shared.admission.is_closed() {
+        if self.shared().admission.is_closed() {
             let _ = self.ask_to_end(pid, Cancel::shutdown());
         }
         Ok(())
@@ -178,15 +192,15 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     #[inline(never)]
     fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
-        if let Some(journal) = &self.shared.journal {
+        if let Some(journal) = &self.shared().journal {
             journal.begin(pid, type_name(process), self.current_process());
         }
     }
 
     /// Ties the process to others, before it is Ready.
     #[cold]
-    fn tie(&self, pid: Pid, body: &mut Body<P>, ties: &Ties<'_, P>) {
-        for &(kind, other) in &ties.watches {
+    fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
+        for &(kind, other) in watches {
             let watch = Watch::new(kind, other, pid);
             body.cold()
                 .watchers
@@ -215,7 +229,7 @@ impl<P: Protocol> Handle<P> {
             // SAFETY: as above; the reference to the body is not used any more.
             let _ = catch_panic(|| unsafe { slot.life.drop_body() });
         }
-        if let Some(journal) = &self.shared.journal {
+        if let Some(journal) = &self.shared().journal {
             journal.end(pid);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
@@ -244,21 +258,22 @@ impl<P: Protocol> Submission<'_, P> {
         let Self {
             handle,
             start,
+            placement,
             options,
-            mut ties,
+            watches,
+            conditions,
         } = self;
         let Start {
             process,
             method,
             input,
         } = start;
-        match handle.take_place(&options, &mut ties) {
+        match handle.take_place(placement, conditions) {
             Ok(place) => {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                handle.start(&place, process, init, &options, &ties)?;
-                Ok(ProcessHandle::new(place))
+                handle.begin(place, process, init, options, &watches)
             }
             Err(error) => {
                 let refused = Refused::new(process.into_boxed(), input);

@@ -1,15 +1,15 @@
-//! A thread for processes that must all run on one.
+//! The workers as threads: one for processes that must all run on one, blocking calls, and other
+//! work than processes.
 
 use std::borrow::Cow;
-use std::time::Duration;
-use std::{fmt, io};
+use std::fmt;
 
 use filch_blocking::Calls;
 use filch_processors::{Processors, ReserveError};
 
-use crate::observe::running::CommandLabel;
+use crate::process::command::CommandLabel;
 use crate::table::body::Task;
-use crate::{Completion, Handle, Process, Protocol, RunningCall, Submission};
+use crate::{Completion, Handle, Process, Protocol, Submission};
 
 /// A thread for processes that must all run on one, as some libraries demand. From
 /// [`Handle::reserve_thread`].
@@ -34,7 +34,7 @@ impl<P: Protocol> Handle<P> {
     /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
     /// or the system refused one.
     pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
-        let thread = Processors::reserve_thread(&self.shared.processors)?;
+        let thread = Processors::reserve_thread(&self.shared().processors)?;
         let handle = self.clone();
         Ok(BoundThread { handle, thread })
     }
@@ -84,19 +84,19 @@ impl<P: Protocol> Handle<P> {
     /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
     /// `call` goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
-        self.shared.processors.blocking(call)
+        self.shared().processors.blocking(call)
     }
 }
 
 impl<P: Protocol> Completion<P> {
     /// Lists what does the command on the calling thread, until the result is dropped: a shutdown
     /// waits for it, and reports show it, with that label. To be called before it is asked whether
-    /// the command [is wanted](Self::is_wanted): a shutdown that has seen the process end, and then
-    /// no call, knows that none begins.
+    /// the command [is wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process
+    /// end, and then no call, knows that none begins.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
         let (process, tag) = (self.pid(), self.tag());
         Calls::begin(
-            &self.handle().shared.calls,
+            &self.handle().shared().calls,
             CommandLabel {
                 process,
                 tag,
@@ -113,18 +113,24 @@ pub fn is_ours() -> bool {
         || filch_processors::is_machine()
 }
 
-/// What is told of them.
-pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
-
+#[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
 impl<P: Protocol> Handle<P> {
-    /// Has `call` told of each step that lasts longer than `limit`. See
-    /// [`Builder::watchdog`](crate::Builder::watchdog).
+    /// Changes the number of workers, and returns the number that there were. From any thread, in a
+    /// step too. New workers begin at once; those that are too many leave when their step is over.
+    /// Nothing runnable is lost. Blocking, while another change is under way, but not for any step.
     ///
     /// # Errors
-    /// The system refuses the thread.
-    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
-        let handle = self.clone();
-        let tell = move |task| call(&handle.call_of(task));
-        Processors::watch_tasks(&self.shared.processors, limit, tell)
+    /// [`ResizeError`](crate::ResizeError): zero, more than [`max_workers`](crate::Builder::max_workers), after the
+    /// shutdown; or the system has refused a thread, and there are as many workers as it gave.
+    pub fn set_workers(&self, workers: usize) -> Result<usize, filch_processors::ResizeError> {
+        self.shared().processors.resize(workers)
+    }
+
+    /// The workers, as other kinds of work see them: for `filch_fork_join::Pool::on`, which runs
+    /// jobs on them, beside the processes. The scheduler ends, as at any
+    /// [shutdown](crate::Scheduler::shutdown), when no job is left; one that does not return is in
+    /// the [report](crate::ShutdownReport).
+    pub fn pool(&self) -> filch_processors::PoolHandle {
+        Processors::handle(&self.shared().processors)
     }
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use filch_sync::atomic::{AtomicU8, Ordering};
 
-use crate::link::end_call::PendingCall;
 use crate::link::exit_reason::ExitReason;
-use crate::link::signal::Heard;
+use crate::link::signal::{Heard, PendingCall};
 use crate::table::body::{Item, Signal};
 use crate::table::pid::Pid;
 use crate::{Context, Handle, Protocol};
@@ -20,8 +19,11 @@ use crate::{Context, Handle, Protocol};
 /// [fires](Self::fire) the watch, and the one that succeeds tells the other side.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    /// Whether one of the two is told of the other's end, or each.
     kind: WatchKind,
+    /// The process that has the watch.
     by: Pid,
+    /// The other process.
     with: Pid,
     state: AtomicU8,
 }
@@ -52,21 +54,6 @@ impl Watch {
             with,
             state,
         })
-    }
-
-    /// Whether one of the two is told of the other's end, or each.
-    pub(crate) fn kind(&self) -> WatchKind {
-        self.kind
-    }
-
-    /// The process that has the watch.
-    pub(crate) fn by(&self) -> Pid {
-        self.by
-    }
-
-    /// The other process.
-    pub(crate) fn with(&self) -> Pid {
-        self.with
     }
 
     /// Whether the caller must tell the other side: at most one caller ever.
@@ -157,12 +144,12 @@ pub struct Link(pub(crate) Arc<Watch>);
 impl Monitor {
     /// The process that is told.
     pub fn watcher(&self) -> Pid {
-        self.0.by()
+        self.0.by
     }
 
     /// The process that is watched.
     pub fn watched(&self) -> Pid {
-        self.0.with()
+        self.0.with
     }
 
     /// Ends the monitor: if the watcher calls this in a step, none of its later steps gets this
@@ -232,7 +219,7 @@ macro_rules! by_watch {
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let (by, with) = (self.0.by(), self.0.with());
+                let (by, with) = (self.0.by, self.0.with);
                 write!(f, concat!(stringify!($name), "({}, {})"), by, with)
             }
         }
@@ -308,7 +295,7 @@ impl<P: Protocol> Handle<P> {
         if watch.fire() {
             let (watch, reason) = (Arc::clone(watch), reason.clone());
             let other = watch.other_than(from);
-            let told = match watch.kind() {
+            let told = match watch.kind {
                 WatchKind::Monitor => Signal::Down(Box::new(Down {
                     pid: from,
                     monitor: Monitor(watch),

@@ -1,16 +1,15 @@
 //! What the processes of a table are doing, and what they wait for.
 
 use std::fmt;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
 use filch_event_queue::Depth;
 use filch_process_state::State;
 
-use crate::observe::observer::ProcessDetails;
-use crate::table::pid::Pid;
 use crate::table::slot::Slot;
-use crate::{Context, Extension, Handle, Protocol};
+use crate::{Context, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
 
 /// What one process is doing.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -52,7 +51,7 @@ impl ProcessInfo {
             (_, true) => Activity::Ending,
             (State::Ready, _) => Activity::Ready,
             (State::Blocked, _) => Activity::Blocked,
-            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
+            (State::Idle, _) if slot.stats.awaits_waker() => Activity::Pending,
             (State::Idle, _) => Activity::Idle,
             (_, false) => Activity::Running,
         };
@@ -60,12 +59,12 @@ impl ProcessInfo {
             pid,
             names: Vec::new(),
             activity,
-            outstanding: slot.awaited.commands(),
+            outstanding: slot.stats.commands(),
             undelivered: None,
             queued: slot.events.depth(),
             steps: slot.stats.steps(),
             messages: slot.stats.messages(),
-            empty_steps: slot.empty_steps.get(),
+            empty_steps: slot.stats.empty_steps(),
             details: None,
         }
     }
@@ -147,45 +146,147 @@ pub struct PendingTimers {
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let extensions = self.shared.extensions.all();
         let processes = self.table().iter();
-        processes
-            .map(|process| self.look_at(process.slot(), &extensions))
-            .collect()
+        let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
+        self.add_names(&mut list);
+        list
     }
 
-    /// What the process `pid` is doing, if it lives.
+    /// What the process `pid` is doing, if it lives. Looks at all names that processes have.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        let extensions = self.shared.extensions.all();
         let is_live = process.is_live();
-        is_live.then(|| self.look_at(process.slot(), &extensions))
+        is_live.then(|| self.look_at_one(process.slot()))
     }
 
     /// What a process is doing, and what is known of it beside its slot, on which the caller holds
     /// a pin.
-    fn look_at(&self, slot: &Slot<P>, extensions: &[Arc<dyn Extension>]) -> ProcessInfo {
+    fn look_at_one(&self, slot: &Slot<P>) -> ProcessInfo {
+        let mut info = self.look_at(slot);
+        self.add_names(slice::from_mut(&mut info));
+        info
+    }
+
+    /// The same without its names.
+    fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
         if let Some(policy) = self.policy(slot) {
             info.undelivered = Some(u32::try_from(policy.undelivered()).unwrap_or(u32::MAX));
         }
-        let journal = self.shared.journal.as_ref();
+        let journal = self.shared().journal.as_ref();
         info.details = journal
             .and_then(|journal| journal.details(pid))
             .map(Box::new);
-        for extension in extensions {
-            extension.add_to(&mut info);
-        }
         info
+    }
+
+    /// Adds the names to a list in the order of the slots, which is that of the PIDs.
+    fn add_names(&self, list: &mut [ProcessInfo]) {
+        for extension in self.shared().extensions.all() {
+            let lives = |pid| self.takes_messages(pid);
+            extension.each_name(&lives, &mut |pid, name| {
+                if let Ok(place) = list.binary_search_by_key(&pid, |info| info.pid) {
+                    list[place].names.push(Arc::clone(name));
+                }
+            });
+        }
+        list.iter_mut().for_each(|info| info.names.sort_unstable());
     }
 }
 
 impl<P: Protocol> Context<'_, P> {
     /// The process's own figures: how much it has done, and what waits for it.
     pub fn info(&self) -> ProcessInfo {
-        let handle = self.handle();
-        let extensions = handle.shared.extensions.all();
-        handle.look_at(handle.table().slot(self.pid().slot()), &extensions)
+        self.handle().look_at_one(self.slot())
     }
 }
+
+/// A table for people: a line with the names of the columns, and one for each of these processes;
+/// behind that one, if a journal is kept, a line for each command that is under way.
+#[derive(Debug, Clone, Copy)]
+pub struct ProcessList<'a>(pub &'a [ProcessInfo]);
+
+impl fmt::Display for ProcessList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<16}{:<10}{:>10}{:>10}{:>10}{:>10}",
+            "process", "is", "commands", "mailbox", "steps", "messages"
+        )?;
+        self.0.iter().try_for_each(|process| process.write(f))
+    }
+}
+
+impl ProcessInfo {
+    /// Its line, behind a line break.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mailbox = match self.undelivered {
+            Some(count) => count.to_string(),
+            None => self.queued.to_string(),
+        };
+        write!(
+            f,
+            "\n{:<16}{:<10}{:>10}{:>10}{:>10}{:>10}",
+            self.pid.to_string(),
+            self.activity,
+            self.outstanding,
+            mailbox,
+            self.steps,
+            self.messages,
+        )?;
+        if !self.names.is_empty() {
+            write!(f, "  {}", self.names.join(", "))?;
+        }
+        self.details.iter().try_for_each(|details| details.write(f))
+    }
+}
+
+impl ProcessDetails {
+    /// The rest of the line, and one for each command, up to [`MOST`].
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {}, {} old", self.type_name, Seconds(self.age))?;
+        if let Some(parent) = self.parent {
+            write!(f, ", of {parent}")?;
+        }
+        for command in self.commands.iter().take(MOST) {
+            write!(f, "\n{command}")?;
+        }
+        match self.commands.len().checked_sub(MOST) {
+            None | Some(0) => Ok(()),
+            Some(more) => write!(f, "\n    and {more} commands more"),
+        }
+    }
+}
+
+/// Commands of a process that are shown.
+const MOST: usize = 16;
+
+impl fmt::Display for PendingCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.calls {
+            Some(_) => "call",
+            None => "command",
+        };
+        write!(f, "    {what} {}", self.tag)?;
+        if let Some(callee) = self.calls {
+            write!(f, " of {callee}")?;
+        }
+        if self.is_limited {
+            f.write_str(", which has a time limit")?;
+        }
+        write!(f, ", for {}", Seconds(self.age))
+    }
+}
+
+/// A time, as people read it at night.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} s", self.0.as_secs_f64())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

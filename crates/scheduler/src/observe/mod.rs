@@ -1,9 +1,6 @@
 //! What is going on: of one process, of all, and when nothing can run any more.
 
 pub(crate) mod info;
-pub(crate) mod joins;
-pub(crate) mod list;
-pub(crate) mod observer;
 pub(crate) mod running;
 pub(crate) mod standstill;
 pub(crate) mod stats;

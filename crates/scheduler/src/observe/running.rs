@@ -1,20 +1,13 @@
 //! A call of the user's code that has not returned: where it runs, for which process, since when.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io};
 
-use filch_processors::{Inside, RunningTask};
+use filch_processors::{Inside, Processors, RunningTask};
 
+use crate::process::command::CommandLabel;
 use crate::{Handle, Pid, Protocol};
-
-/// What is known of a command that a blocking thread does.
-#[derive(Clone)]
-pub(crate) struct CommandLabel {
-    pub(crate) process: Pid,
-    pub(crate) tag: u64,
-    pub(crate) label: Option<Cow<'static, str>>,
-}
 
 /// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
 /// person with a program that hangs.
@@ -69,36 +62,21 @@ pub enum CallKind {
 impl fmt::Display for RunningCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.thread)?;
-        let at_least = match &self.kind {
+        // Those that have no clock have run for at least as long as they were seen.
+        let command;
+        let (what, at_least) = match self.kind {
             CallKind::Command { tag, .. } => {
-                write!(f, "command {tag}")?;
-                ""
+                command = format!("command {tag}");
+                (&*command, "")
             }
-            CallKind::Step => {
-                f.write_str("a step")?;
-                "at least "
-            }
-            CallKind::Blocking => {
-                f.write_str("a blocking call in a step")?;
-                ""
-            }
-            CallKind::Job => {
-                f.write_str("a job of the attached pool")?;
-                "at least "
-            }
-            CallKind::AfterEnd => {
-                f.write_str("an `on_exit` call or destructor after the end")?;
-                "at least "
-            }
-            CallKind::Timer => {
-                f.write_str("a timer's call")?;
-                ""
-            }
-            CallKind::Destructor => {
-                f.write_str("a destructor at the scheduler's end")?;
-                "at least "
-            }
+            CallKind::Step => ("a step", "at least "),
+            CallKind::Blocking => ("a blocking call in a step", ""),
+            CallKind::Job => ("a job of the attached pool", "at least "),
+            CallKind::AfterEnd => ("an `on_exit` call or destructor after the end", "at least "),
+            CallKind::Timer => ("a timer's call", ""),
+            CallKind::Destructor => ("a destructor at the scheduler's end", "at least "),
         };
+        f.write_str(what)?;
         if let Some(process) = self.process {
             write!(f, " of process {process}")?;
         }
@@ -121,13 +99,13 @@ impl<P: Protocol> Handle<P> {
     /// for a moment, and disturbs nothing else.
     pub fn running(&self) -> Vec<RunningCall> {
         let mut running = self.running_commands();
-        let tasks = self.shared.processors.running();
+        let tasks = self.shared().processors.running();
         running.extend(tasks.into_iter().map(|task| self.call_of(task)));
         running
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {
-        let mut commands = commands(&self.shared.calls);
+        let mut commands = commands(&self.shared().calls);
         for command in &mut commands {
             command.type_name = self.type_name(command.process);
         }
@@ -135,7 +113,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     fn type_name(&self, process: Option<Pid>) -> Option<&'static str> {
-        let journal = self.shared.journal.as_ref()?;
+        let journal = self.shared().journal.as_ref()?;
         journal.type_name(process?)
     }
 
@@ -182,4 +160,20 @@ pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<Runni
         elapsed: call.elapsed,
     });
     running.collect()
+}
+
+/// What is told of them.
+pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
+
+impl<P: Protocol> Handle<P> {
+    /// Has `call` told of each step that lasts longer than `limit`. See
+    /// [`Builder::watchdog`](crate::Builder::watchdog).
+    ///
+    /// # Errors
+    /// The system refuses the thread.
+    pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
+        let handle = self.clone();
+        let tell = move |task| call(&handle.call_of(task));
+        Processors::watch_tasks(&self.shared().processors, limit, tell)
+    }
 }

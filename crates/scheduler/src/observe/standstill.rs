@@ -1,17 +1,15 @@
 //! Whether anything will ever happen again, and what the processes wait for if not.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::time::{Duration, Instant};
+use std::{fmt, ptr};
 
 use filch_process_state::LetGo;
 use filch_processors::NeverQuiescent;
 use filch_sync::lock;
 use filch_timers::pending_for;
 
-use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
-use crate::observe::joins::WakerId;
-use crate::observe::list::ProcessList;
+use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, ProcessList};
 use crate::table::pid::Pid;
 use crate::{CalledFromInside, Handle, Protocol};
 
@@ -221,7 +219,7 @@ impl<P: Protocol> Handle<P> {
         if self.is_worker() {
             return Err(StandstillError::CalledFromInside);
         }
-        let processors = &self.shared.processors;
+        let processors = &self.shared().processors;
         loop {
             // Before all is quiet: what begins after this is seen below, however long it takes.
             let before = self.moves();
@@ -248,7 +246,7 @@ impl<P: Protocol> Handle<P> {
     /// What each process waits for; none if one has been woken since, or has taken a step while
     /// others were looked at.
     fn look_at_all(&self, before: u64) -> Option<Standstill> {
-        let looking = &self.shared.looking;
+        let looking = &self.shared().looking;
         let _one_at_a_time = lock(looking);
         // First: what a timer does later than this is seen below.
         let calls = pending_for(self.number(), &|_| false);
@@ -263,9 +261,10 @@ impl<P: Protocol> Handle<P> {
             .map(|process| Some((process.pid, self.look_at_future(process.pid)?)))
             .collect();
         let futures = futures?;
-        let own: HashSet<WakerId> = futures.iter().map(|(_, wakers)| wakers.id).collect();
-        let sleeps = pending_for(usize::MAX, &|waker| own.contains(&WakerId::of(waker)));
-        // After the clones were counted: see `Joins`.
+        let own: HashSet<usize> = futures.iter().map(|(_, wakers)| wakers.slot).collect();
+        let sleeps = pending_for(usize::MAX, &|waker| own.contains(&waker.data().addr()));
+        // After the clones were counted: a future leaves its waker in its own step, and takes none
+        // now, so each that is found there was counted.
         let futures = self.awaited(futures, &processes);
         let timers = PendingTimers {
             count: calls.0 + sleeps.0,
@@ -277,15 +276,17 @@ impl<P: Protocol> Handle<P> {
 
     /// What the futures await, of the processes that live.
     fn awaited(&self, futures: Vec<(Pid, Wakers)>, alive: &[ProcessInfo]) -> Vec<PendingFuture> {
-        let mut by_waker = match futures.is_empty() {
-            true => HashMap::new(),
-            false => self.shared.joins.by_waker(),
-        };
-        let alive: HashSet<Pid> = alive.iter().map(|process| process.pid).collect();
-        let awaited = futures.into_iter().map(|(pid, Wakers { id, clones })| {
-            let mut awaits = by_waker.remove(&id).unwrap_or_default();
-            // One that has ended has called the waker already.
-            awaits.retain(|awaited| alive.contains(awaited));
+        let mut by_slot = HashMap::<_, Vec<_>>::new();
+        for process in alive.iter().filter(|_| !futures.is_empty()) {
+            let process = self.table().pin(process.pid);
+            if let Some(process) = process
+                && let Some(awaiting) = process.slot().life.awaited_by()
+            {
+                by_slot.entry(awaiting).or_default().push(process.pid());
+            }
+        }
+        let awaited = futures.into_iter().map(|(pid, Wakers { slot, clones })| {
+            let mut awaits = by_slot.remove(&slot).unwrap_or_default();
             awaits.sort_unstable();
             PendingFuture {
                 pid,
@@ -298,17 +299,17 @@ impl<P: Protocol> Handle<P> {
 
     /// Steps taken and processes ended: while all is quiet, it stays as it is.
     fn moves(&self) -> u64 {
-        let counters = self.shared.counters.iter();
+        let counters = self.shared().counters.iter();
         counters
-            .map(|counters| counters.snapshot())
-            .map(|worker| worker.steps + worker.ended)
+            .map(|worker| worker.steps.get() + worker.ended.get())
             .sum()
     }
 }
 
 /// What a pending future can be woken by.
 pub(crate) struct Wakers {
-    pub(crate) id: WakerId,
+    /// The address by which they know the future: that of its slot.
+    pub(crate) slot: usize,
     /// Clones of its waker, wherever they are.
     pub(crate) clones: usize,
 }
@@ -323,7 +324,7 @@ impl<P: Protocol> Handle<P> {
         // Seized: as a worker's `start` would, this has made the process Running, so this thread
         // has it until it lets go.
         let wakers = Wakers {
-            id: WakerId::of_future_in(slot),
+            slot: ptr::from_ref(slot).addr(),
             clones: slot.waker_clones(),
         };
         // A wake-up by a clone that is not counted any more is seen here: `waker_clones`.

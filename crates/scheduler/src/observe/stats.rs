@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use filch_processors::{Counter, ProcessorStats, QueueLengths};
+use filch_processors::{ProcessorStats, QueueLengths};
+use filch_sync::atomic::Ordering;
+
+use crate::table::stats::Counters;
+use crate::{Handle, Protocol};
 
 /// What a scheduler has done since it was started.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -133,29 +137,35 @@ impl fmt::Display for Stats {
     }
 }
 
-/// What one worker has done, which alone writes it.
-#[derive(Default)]
-pub(crate) struct Counters {
-    pub(crate) steps: Counter,
-    pub(crate) messages: Counter,
-    pub(crate) commands: Counter,
-    pub(crate) completions: Counter,
-    pub(crate) empty_steps: Counter,
-    pub(crate) ended: Counter,
-    pub(crate) failed: Counter,
+impl WorkerStats {
+    fn of(counters: &Counters, processor: ProcessorStats) -> Self {
+        Self {
+            steps: counters.steps.get(),
+            messages: counters.messages.get(),
+            commands: counters.commands.get(),
+            completions: counters.completions.get(),
+            empty_steps: counters.empty_steps.get(),
+            ended: counters.ended.get(),
+            failed: counters.failed.get(),
+            processor,
+        }
+    }
 }
 
-impl Counters {
-    pub(crate) fn snapshot(&self) -> WorkerStats {
-        WorkerStats {
-            steps: self.steps.get(),
-            messages: self.messages.get(),
-            commands: self.commands.get(),
-            completions: self.completions.get(),
-            empty_steps: self.empty_steps.get(),
-            ended: self.ended.get(),
-            failed: self.failed.get(),
-            ..WorkerStats::default()
+impl<P: Protocol> Handle<P> {
+    /// What the scheduler has done so far. Each number was true at some moment during the call.
+    pub fn stats(&self) -> Stats {
+        let processors = self.shared().processors.stats();
+        Stats {
+            live: self.live(),
+            // ORDERING: Relaxed: a figure for people.
+            dropped: self.shared().dropped.load(Ordering::Relaxed),
+            queues: self.shared().processors.queue_lengths(),
+            workers: processors
+                .into_iter()
+                .zip(&self.shared().counters)
+                .map(|(processor, counters)| WorkerStats::of(counters, processor))
+                .collect(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Commands: the handler that does them, and the right to complete one.
 
-use std::any::Any;
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt;
+use std::ops::Deref;
 
 use filch_sync::panic::{catch_panic, drop_contained};
 
@@ -61,31 +61,9 @@ pub struct Completion<P: Protocol> {
 }
 
 impl<P: Protocol> Completion<P> {
-    /// Of a command of that scheduler's.
-    pub(crate) fn new(scheduler: &Handle<P>, command: OpenCommand<P>) -> Self {
-        let scheduler = scheduler.clone();
-        Self { command, scheduler }
-    }
-
-    /// The process that yielded the command.
-    pub fn pid(&self) -> Pid {
-        self.command.pid()
-    }
-
-    /// The tag that the process gave the command.
-    pub fn tag(&self) -> u64 {
-        self.command.tag()
-    }
-
     /// The scheduler of the process that yielded the command.
     pub fn handle(&self) -> &Handle<P> {
         &self.scheduler
-    }
-
-    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
-    /// spared.
-    pub fn is_wanted(&self) -> bool {
-        self.command.is_wanted()
     }
 
     /// The command is done: the process's next step gets `reply`. Lock-free.
@@ -123,14 +101,15 @@ impl<P: Protocol> Completion<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Completion<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Completion")
-            .field("pid", &self.pid())
-            .field("tag", &self.tag())
-            .finish_non_exhaustive()
+impl<P: Protocol> Deref for Completion<P> {
+    type Target = OpenCommand<P>;
+
+    fn deref(&self) -> &OpenCommand<P> {
+        &self.command
     }
 }
+
+crate::protocol::debug_fields!(Completion<P>, "Completion", command);
 
 /// Hands one command to the handler, if there is one, and answers for the handler if it panics.
 pub(crate) fn dispatch<P: Protocol>(
@@ -143,8 +122,11 @@ pub(crate) fn dispatch<P: Protocol>(
         outstanding.answer(Err(CommandError::NoHandler));
         return drop_contained(command);
     };
-    let completion = Completion::new(scheduler, outstanding);
-    answer_panics::<P>(|| handler.handle(command, completion));
+    let completion = Completion {
+        command: outstanding,
+        scheduler: scheduler.clone(),
+    };
+    answer_panics(|| handler.handle(command, completion));
 }
 
 /// A command of a process that is under way: the right, and the duty, to complete it, once, from
@@ -168,7 +150,7 @@ impl<P: Protocol> OpenCommand<P> {
     #[inline]
     pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
         let scheduler = process.scheduler();
-        let journal = scheduler.shared.journal.as_ref();
+        let journal = scheduler.shared().journal.as_ref();
         let number = journal.map_or(0, |journal| journal.begin_command(process.pid(), tag));
         Self {
             process: Some(process),
@@ -186,7 +168,7 @@ impl<P: Protocol> OpenCommand<P> {
 
     /// Tells reports that what is done is a call of the process `to`.
     pub fn note_call(&self, to: Pid, is_limited: bool) {
-        if let Some(journal) = &self.process().scheduler().shared.journal {
+        if let Some(journal) = &self.process().scheduler().shared().journal {
             journal.note_call(self.pid(), self.number, to, is_limited);
         }
     }
@@ -201,7 +183,8 @@ impl<P: Protocol> OpenCommand<P> {
         self.tag
     }
 
-    /// Whether the process still lives.
+    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
+    /// spared.
     pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }
@@ -238,7 +221,7 @@ impl<P: Protocol> OpenCommand<P> {
         };
         let scheduler = process.scheduler();
         // Before the process can end.
-        if let Some(journal) = &scheduler.shared.journal {
+        if let Some(journal) = &scheduler.shared().journal {
             journal.end_command(process.pid(), self.number);
         }
         scheduler.deliver_completion(process.slot(), completed);
@@ -255,9 +238,12 @@ impl<P: Protocol> OpenCommand<P> {
             process: self.process.take(),
             ..*self
         };
+        let answer = |message: &str| {
+            unanswered.answer(Err(CommandError::Panicked(message.into())));
+        };
         UNWOUND.with(|unwound| {
             let mut unwound = unwound.borrow_mut();
-            unwound.get_or_insert_default().push(Box::new(unanswered));
+            unwound.get_or_insert_default().push(Box::new(answer));
         });
     }
 }
@@ -270,9 +256,20 @@ impl<P: Protocol> Drop for OpenCommand<P> {
     }
 }
 
+/// What is known of a command that a blocking thread does.
+#[derive(Clone)]
+pub(crate) struct CommandLabel {
+    pub(crate) process: Pid,
+    pub(crate) tag: u64,
+    pub(crate) label: Option<Cow<'static, str>>,
+}
+
+/// Answers what a panic has dropped, with its message.
+type Unwound = Box<dyn FnOnce(&str)>;
+
 thread_local! {
     /// While this thread calls a handler: what a panic of that one dropped.
-    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
+    static UNWOUND: RefCell<Option<Vec<Unwound>>> = RefCell::new(None)
 }
 
 fn dispatching() -> bool {
@@ -280,20 +277,12 @@ fn dispatching() -> bool {
 }
 
 /// Calls a handler, and answers for it if it panics.
-pub(crate) fn answer_panics<P: Protocol>(handle: impl FnOnce()) {
+pub(crate) fn answer_panics(handle: impl FnOnce()) {
     UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
     let outcome = catch_panic(handle);
     let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
     if let Err(message) = outcome {
-        for unanswered in unwound {
-            match unanswered.downcast::<OpenCommand<P>>() {
-                Ok(unanswered) => {
-                    unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
-                }
-                // Another scheduler's: its drop calls it abandoned, now that nothing unwinds.
-                Err(foreign) => drop(foreign),
-            }
-        }
+        unwound.into_iter().for_each(|answer| answer(&message));
     }
 }
 

@@ -1,11 +1,15 @@
 //! Hooks for the start and the end of each process.
 
+use std::any::Any;
 use std::fmt;
+use std::time::Duration;
 
-use filch_sync::panic::catch_panic;
+use filch_sync::panic::{catch_panic, drop_contained};
 
+use crate::process::output::Successor;
 use crate::protocol::error_by_display;
-use crate::{Context, ExitReason, Protocol};
+use crate::table::body::{Body, ProcessBox};
+use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
 /// What a scheduler tells of every life, to keep a register of processes, to count them, or to
 /// decide which may run.
@@ -48,7 +52,7 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
 
 /// Asks the hooks, if there are any.
 pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookError<P>> {
-    let Some(hooks) = &context.handle().shared.hooks else {
+    let Some(hooks) = &context.handle().shared().hooks else {
         return Ok(());
     };
     match catch_panic(|| hooks.on_start(context)) {
@@ -60,7 +64,7 @@ pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookErr
 
 /// Tells the hooks, if there are any.
 pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReason) {
-    if let Some(hooks) = &context.handle().shared.hooks {
+    if let Some(hooks) = &context.handle().shared().hooks {
         let _ = catch_panic(|| hooks.on_complete(context, reason));
     }
 }
@@ -84,3 +88,139 @@ impl<P: Protocol> fmt::Display for HookError<P> {
 }
 
 error_by_display!(HookError<P: Protocol>);
+
+/// What reports call the process. That is the user's code, which may panic.
+pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
+    catch_panic(|| process.type_name()).unwrap_or("(its `type_name` panics)")
+}
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    let mut outcome = Ok(());
+    match catch_panic(|| outcome = process.init(context, method, input)) {
+        Ok(()) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
+    }
+}
+
+/// Starts the new version of a process in place of the one that the caller has. Apart, as few steps
+/// end so.
+///
+/// # Errors
+/// What the process ends with.
+#[cold]
+#[inline(never)]
+pub(crate) fn take_over<P: Protocol>(
+    successor: Successor<P>,
+    context: &Context<'_, P>,
+    body: &mut Body<P>,
+) -> Result<(), ProcessError<P>> {
+    let Successor {
+        mut process,
+        method,
+        input,
+    } = successor;
+    if let Err(error) = init(process.as_mut(), context, &method, input) {
+        let reason = ExitReason::not_started(&error);
+        let _ = catch_panic(|| process.close(&reason));
+        drop_contained(process);
+        return Err(ProcessError::Upgrade(error));
+    }
+    let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
+    body.reads_later = false;
+    if let Some(journal) = &context.handle().shared().journal {
+        journal.replace(context.pid(), type_name(&*process));
+    }
+    // The old one is dropped where it is: it may be a future, which must not move. If its
+    // destructor panics, the new one is in its place all the same.
+    let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));
+    closed.and(dropped).map_err(ProcessError::Panicked)
+}
+
+/// What is told of processes and their commands, to report of them: a journal. Not of messages, nor
+/// of steps. Each call is on a thread that does the scheduler's work.
+pub trait Observer: Any + Send + Sync {
+    /// A process begins, which was submitted in a step of `parent`, if in one.
+    fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>);
+
+    /// It goes on as another type.
+    fn replace(&self, pid: Pid, type_name: &'static str);
+
+    /// It has ended, or was not started.
+    fn end(&self, pid: Pid);
+
+    /// A command of it begins. Returns a number for it.
+    fn begin_command(&self, pid: Pid, tag: u64) -> u64;
+
+    /// That command calls the process `to`.
+    fn note_call(&self, pid: Pid, number: u64, to: Pid, is_limited: bool);
+
+    /// That command is completed. Perhaps its process has ended before.
+    fn end_command(&self, pid: Pid, number: u64);
+
+    /// What is known of the process, for reports.
+    fn details(&self, pid: Pid) -> Option<ProcessDetails>;
+
+    /// The name of its type, for reports.
+    fn type_name(&self, pid: Pid) -> Option<&'static str>;
+}
+
+/// What a [`ProcessInfo`](crate::ProcessInfo) says besides of a process that a
+/// journal was kept of.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessDetails {
+    /// The name of its type, or of its future's.
+    pub type_name: &'static str,
+    /// For how long it has been there.
+    pub age: Duration,
+    /// The process in whose step it was submitted, if it was in one. That may have ended.
+    pub parent: Option<Pid>,
+    /// Its commands and calls that nobody has completed, the oldest first.
+    pub commands: Vec<PendingCommand>,
+}
+
+/// A command that nobody has completed.
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingCommand {
+    /// The tag that its process gave it.
+    pub tag: u64,
+    /// For how long it has been under way.
+    pub age: Duration,
+    /// The process that it calls, if it is a call.
+    pub calls: Option<Pid>,
+    /// Whether that is a call with a time limit.
+    pub is_limited: bool,
+}
+
+impl ProcessDetails {
+    /// Of a process without commands.
+    pub fn new(type_name: &'static str, age: Duration, parent: Option<Pid>) -> Self {
+        Self {
+            type_name,
+            age,
+            parent,
+            commands: Vec::new(),
+        }
+    }
+}
+
+impl PendingCommand {
+    /// A command that calls no process.
+    pub fn new(tag: u64, age: Duration) -> Self {
+        Self {
+            tag,
+            age,
+            calls: None,
+            is_limited: false,
+        }
+    }
+}

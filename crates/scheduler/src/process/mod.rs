@@ -1,14 +1,11 @@
 //! What users write: a process, what it gets, and what it gives.
 
 pub(crate) mod command;
+#[expect(unsafe_code, reason = "pins the process that it is of")]
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod event;
-pub(crate) mod from_fn;
 pub(crate) mod life_cycle;
 pub(crate) mod output;
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 pub(crate) mod process;
-pub(crate) mod start;
-#[expect(unsafe_code, reason = "counts the clones of a waker by pins")]
-pub(crate) mod waker;

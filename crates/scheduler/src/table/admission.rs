@@ -1,5 +1,7 @@
 //! How many processes live, how many may, and whether new ones are still admitted.
 
+use std::error::Error;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -24,27 +26,6 @@ pub struct Admission {
     // For a thread that waits until all have left: a slow path, and blocking by its nature.
     waiting: Mutex<()>,
     all_ended: Condvar,
-}
-
-/// Why a process was not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The admission is closed.
-    Closed,
-    /// As many processes live as this limit allows.
-    Full(NonZeroUsize),
-    /// The table has no memory for one more process.
-    NoMemory,
-}
-
-/// What the [table](crate::table::table::Table) says of a process that was admitted.
-impl From<AllocateError> for Refusal {
-    fn from(error: AllocateError) -> Self {
-        match error {
-            AllocateError::Full => Self::Full(MOST),
-            AllocateError::NoMemory => Self::NoMemory,
-        }
-    }
 }
 
 /// As many processes as a table can hold.
@@ -78,19 +59,19 @@ impl Admission {
     /// of the calling worker. Lock-free.
     ///
     /// # Errors
-    /// [`Refusal`], and nothing is counted.
-    pub fn enter(&self, worker: Option<usize>) -> Result<(), Refusal> {
+    /// [`NotAdmitted`], and nothing is counted.
+    pub fn enter(&self, worker: Option<usize>) -> Result<(), NotAdmitted> {
         let shard = self.shard(worker);
         // ORDERING: Relaxed: the compare-exchange validates it.
         let mut word = shard.load(Ordering::Relaxed);
         loop {
             if word & CLOSED != 0 {
-                return Err(Refusal::Closed);
+                return Err(NotAdmitted::ShutDown);
             }
             if let Some(limit) = self.limit
                 && word / ONE >= limit.get()
             {
-                return Err(Refusal::Full(limit));
+                return Err(NotAdmitted::LimitReached(limit));
             }
             // ORDERING: Relaxed: the count carries no data; processes are handed over by the table.
             // A loop and not an addition: a caller that overshoots for a moment would make another
@@ -196,6 +177,67 @@ impl Admission {
             };
         }
         self.live() == 0
+    }
+}
+
+/// Why there is no place.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NotAdmitted {
+    /// The scheduler is shutting down, or has.
+    ShutDown,
+    /// As many processes live as this limit admits.
+    LimitReached(NonZeroUsize),
+    /// There is no memory for one more process.
+    NoMemory,
+    /// A [condition](crate::Submission::condition) was not met.
+    Condition(Box<dyn Error + Send + Sync>),
+}
+
+impl NotAdmitted {
+    /// Returns the error of the [condition](crate::Submission::condition) that was not met, if it
+    /// is an `E`.
+    pub fn unmet<E: Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Condition(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for NotAdmitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown => {
+                f.write_str("the scheduler is shutting down and takes no more processes")
+            }
+            Self::LimitReached(limit) => write!(
+                f,
+                "the limit of {limit} live processes is reached: wait until one ends, or build the \
+                 scheduler with a higher limit"
+            ),
+            Self::NoMemory => f.write_str("there is no memory for one more process"),
+            Self::Condition(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for NotAdmitted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Condition(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+/// What the [table](crate::table::table::Table) says of a process that was admitted.
+impl From<AllocateError> for NotAdmitted {
+    fn from(error: AllocateError) -> Self {
+        match error {
+            AllocateError::Full => Self::LimitReached(MOST),
+            AllocateError::NoMemory => Self::NoMemory,
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
 //! process to the thread that joins it.
 
+use std::mem::ManuallyDrop;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 use std::{fmt, mem, ptr};
 
-use filch_parker::{Parker, Unparker};
+use filch_parker::Parker;
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::{catch_panic, drop_contained};
@@ -13,35 +14,14 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use crate::Protocol;
 use crate::process::error::Exit;
 use crate::table::body::Body;
-
-/// What is told of the end.
-enum Waiter<P: Protocol> {
-    /// A thread, which then takes the exit.
-    Thread(Unparker),
-    /// A future, which then takes the exit.
-    Future(Waker),
-    /// No thread waits: this is called with the exit.
-    Call(Box<dyn FnOnce(Exit<P>) + Send>),
-}
-
-/// Which waker a handle has left in a [`LifeCell`], if any.
-#[derive(Debug, Default)]
-pub struct Waiting(usize);
-
-impl Waiting {
-    /// Whether there may be one.
-    #[inline]
-    pub(crate) fn is_there(&self) -> bool {
-        self.0 != 0
-    }
-}
+use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked};
 
 /// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
 ///
 /// | `word` | `content` belongs to |
 /// |---|---|
 /// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
-/// | a waiter's address: it lives, and somebody is to be told of its end | the same |
+/// | a waiter's word: it lives, and that one is to be told of its end | the same |
 /// | `nobody`: it lives, and nobody wants its exit | the same |
 /// | `ended`: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
 pub struct LifeCell<P: Protocol> {
@@ -164,9 +144,8 @@ impl<P: Protocol> LifeCell<P> {
             unsafe { self.discard() };
             return;
         }
-        // SAFETY: the word was not `ended` yet, so this is the box that `await_end` has put there;
-        // it is taken out once.
-        match *unsafe { Box::from_raw(waiter) } {
+        // The word was not `ended` yet, so `await_end` has put this there; it is taken out once.
+        match Left(waiter).open() {
             Waiter::Thread(unparker) => {
                 let _ = unparker.unpark();
             }
@@ -190,7 +169,8 @@ impl<P: Protocol> LifeCell<P> {
     pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
         if !self.is_set() {
             let parker = Parker::new();
-            if let Ok(waiter) = self.await_end(Box::new(Waiter::Thread(parker.unparker()))) {
+            let waiter = Left::boxed(Waiter::Thread(parker.unparker()));
+            if let Ok(waiter) = self.await_end(waiter) {
                 while !self.is_set() {
                     let woken = match deadline {
                         Some(deadline) => parker.park_deadline(deadline),
@@ -211,20 +191,26 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// The exit, if it is there; else leaves the waker for it, in place of one that was left
-    /// before: `waiting` knows. Lock-free, except for memory.
+    /// before: `waiting` knows. Lock-free, except for memory; a waker that `is_own` needs none.
     ///
     /// # Safety
-    /// As for `wait`, and `waiting` is the handle's.
-    pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker) -> Poll<Exit<P>> {
+    /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
+    /// [is own](crate::Handle::is_own_waker).
+    pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
         if !self.is_set() {
+            if is_own && waiting.0 == marked::<P>(waker).addr() {
+                // It is there, unless the end has come since, which has woken it.
+                return Poll::Pending;
+            }
             let waiter = match self.take_back(waiting) {
-                Some(mut waiter) => {
-                    if let Waiter::Future(own) = &mut *waiter {
+                Some(left) if !is_own && left.0.addr() & PROCESS == 0 => {
+                    // SAFETY: a box, which is this handle's again.
+                    if let Waiter::Future(own) = unsafe { &mut *left.0 } {
                         own.clone_from(waker);
                     }
-                    waiter
+                    left
                 }
-                None => Box::new(Waiter::Future(waker.clone())),
+                _ => Left::waker(waker, is_own),
             };
             if let Ok(waiter) = self.await_end(waiter) {
                 waiting.0 = waiter.addr();
@@ -237,13 +223,20 @@ impl<P: Protocol> LifeCell<P> {
         Poll::Ready(unsafe { self.take() })
     }
 
+    /// The address by which the waker of the process knows it that awaits the end, if one does.
+    pub(crate) fn awaited_by(&self) -> Option<usize> {
+        // ORDERING: Relaxed: only the address matters, for reports.
+        let word = self.word.load(Ordering::Relaxed).addr();
+        (word & (PROCESS | 1) == PROCESS).then_some(word & !PROCESS)
+    }
+
     /// Takes the waker back that was left, unless the process has ended.
     pub fn forget(&self, waiting: &mut Waiting) {
         drop(self.take_back(waiting));
     }
 
     /// Takes the waiter back that was left with a waker, unless the process has ended.
-    fn take_back(&self, waiting: &mut Waiting) -> Option<Box<Waiter<P>>> {
+    fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
         // handle from the one that did.
@@ -260,8 +253,8 @@ impl<P: Protocol> LifeCell<P> {
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
     pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
-        if let Err(waiter) = self.await_end(Box::new(Waiter::Call(call)))
-            && let Waiter::Call(call) = *waiter
+        if let Err(waiter) = self.await_end(Left::boxed(Waiter::Call(call)))
+            && let Waiter::Call(call) = waiter.open()
         {
             // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
             // the caller has.
@@ -291,12 +284,12 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Leaves a waiter to be told of the end, and returns its address, for `withdraw`.
+    /// Leaves a waiter to be told of the end, and returns its word, for `withdraw`.
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Box<Waiter<P>>) -> Result<*mut Waiter<P>, Box<Waiter<P>>> {
-        let waiter = Box::into_raw(waiter);
+    fn await_end(&self, waiter: Left<P>) -> Result<*mut Waiter<P>, Left<P>> {
+        let waiter = ManuallyDrop::new(waiter).0;
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
         let waits = self.word.compare_exchange(
@@ -307,13 +300,12 @@ impl<P: Protocol> LifeCell<P> {
         );
         match waits {
             Ok(_) => Ok(waiter),
-            // SAFETY: made above, and the word never held it.
-            Err(_) => Err(unsafe { Box::from_raw(waiter) }),
+            Err(_) => Err(Left(waiter)),
         }
     }
 
     /// Takes the waiter back, unless the process has ended.
-    fn withdraw(&self, waiter: *mut Waiter<P>) -> Option<Box<Waiter<P>>> {
+    fn withdraw(&self, waiter: *mut Waiter<P>) -> Option<Left<P>> {
         // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
         // the caller looks again.
         let withdrawn = self.word.compare_exchange(
@@ -322,8 +314,7 @@ impl<P: Protocol> LifeCell<P> {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        // SAFETY: it was `await_end`'s box, and now the word does not hold it any more.
-        withdrawn.is_ok().then(|| unsafe { Box::from_raw(waiter) })
+        withdrawn.is_ok().then(|| Left(waiter))
     }
 
     /// Takes the exit out.

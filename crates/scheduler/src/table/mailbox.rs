@@ -1,34 +1,77 @@
 //! What a process takes of messages: all, none, or what its policy says.
 
-use std::sync::Arc;
-use std::{fmt, ptr};
+use std::mem::ManuallyDrop;
+use std::ptr;
 
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::panic::drop_contained;
 
+use crate::table::inline_box::InlineBox;
 use crate::{MailboxPolicy, Protocol};
 
-type Policy<P> = Arc<dyn MailboxPolicy<P>>;
+/// A policy behind a pointer of one word. Twelve words are those of a count and a line of senders.
+type Policy<P> = InlineBox<dyn MailboxPolicy<P>, 12>;
 
-/// What a process takes of messages.
-#[derive(Default)]
-pub enum Takes<P: Protocol> {
-    /// As many as are sent.
-    #[default]
-    All,
-    /// None: it is a future, which has no use for them.
-    None,
-    /// What that says.
-    By(Policy<P>),
-}
+/// What a process takes of messages, in one word: all, which is null; none; or what the policy says
+/// whose box has this address.
+#[derive(Debug)]
+pub struct Takes<P: Protocol>(*mut Policy<P>);
 
-/// The same, in one word of a slot: null, `none`, or the address of a box, which is the slot's.
-pub struct Mailbox<P: Protocol>(AtomicPtr<Policy<P>>);
+// SAFETY: it stands for a box of a policy, which is Send and Sync.
+unsafe impl<P: Protocol> Send for Takes<P> {}
+// SAFETY: as above.
+unsafe impl<P: Protocol> Sync for Takes<P> {}
 
 /// No policy lies at an odd address.
 fn none<P: Protocol>() -> *mut Policy<P> {
     ptr::without_provenance_mut(1)
 }
+
+impl<P: Protocol> Default for Takes<P> {
+    /// As many as are sent.
+    fn default() -> Self {
+        Self(ptr::null_mut())
+    }
+}
+
+impl<P: Protocol> Takes<P> {
+    /// None: it is a future, which has no use for them.
+    pub fn none() -> Self {
+        Self(none())
+    }
+
+    /// What `policy` says. One allocation.
+    pub(crate) fn by<T: MailboxPolicy<P>>(policy: T) -> Self {
+        // SAFETY: the cast keeps the address.
+        let policy = unsafe { Policy::new(policy, |room| room.cast::<T>(), |one| Box::new(one)) };
+        Self(Box::into_raw(Box::new(policy)))
+    }
+}
+
+impl<P: Protocol> Drop for Takes<P> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: this is dropped, and so is its box.
+            unsafe { drop_word(self.0) };
+        }
+    }
+}
+
+/// # Safety
+/// It is not null, is that of a [`Takes`], and not used any more.
+#[cold]
+#[inline(never)]
+unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
+    if word != none() {
+        // SAFETY: `by` has made it of a box (contract). Its destructor is user code.
+        drop_contained(unsafe { Box::from_raw(word) });
+    }
+}
+
+/// The same in a slot, which has the box.
+#[derive(Debug)]
+pub struct Mailbox<P: Protocol>(AtomicPtr<Policy<P>>);
 
 impl<P: Protocol> Mailbox<P> {
     pub(crate) fn new() -> Self {
@@ -37,12 +80,8 @@ impl<P: Protocol> Mailbox<P> {
 
     /// For a new occupant, before `occupy` publishes it.
     #[inline]
-    pub(crate) fn open(&self, takes: &Takes<P>) {
-        let word = match takes {
-            Takes::All => ptr::null_mut(),
-            Takes::None => none(),
-            Takes::By(policy) => Box::into_raw(Box::new(Arc::clone(policy))),
-        };
+    pub(crate) fn open(&self, takes: Takes<P>) {
+        let word = ManuallyDrop::new(takes).0;
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
         self.0.store(word, Ordering::Relaxed);
     }
@@ -77,15 +116,15 @@ impl<P: Protocol> Mailbox<P> {
     ///
     /// # Safety
     /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
-    pub(crate) unsafe fn policy(&self) -> Option<&Policy<P>> {
+    pub(crate) unsafe fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
         // ORDERING: Relaxed: it was stored before `occupy`, whose Release the pin has acquired.
         let word = self.0.load(Ordering::Relaxed);
         if word.is_null() || word == none() {
             return None;
         }
-        // SAFETY: `open` has put a box there, and the last thread out takes it: not before the pin
+        // SAFETY: `open` has put a box's address there, and the last thread out takes it: not before the pin
         // is given back (contract).
-        Some(unsafe { &*word })
+        Some(unsafe { &**word })
     }
 
     /// Ready for the next occupant.
@@ -97,35 +136,7 @@ impl<P: Protocol> Mailbox<P> {
         let word = self.0.load(Ordering::Relaxed);
         if !word.is_null() {
             self.0.store(ptr::null_mut(), Ordering::Relaxed);
-            // SAFETY: `open` has put it there, and nobody uses it any more.
-            unsafe { drop_word(word) };
+            drop(Takes(word));
         }
-    }
-}
-
-/// # Safety
-/// It is not null, came from `open`, and nobody uses it any more.
-#[cold]
-#[inline(never)]
-unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
-    if word != none() {
-        // SAFETY: a box (contract). Its destructor is user code.
-        drop_contained(unsafe { Box::from_raw(word) });
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Mailbox<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mailbox").finish_non_exhaustive()
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Takes<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::All => "All",
-            Self::None => "None",
-            Self::By(_) => "By",
-        })
     }
 }

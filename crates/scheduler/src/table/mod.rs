@@ -1,7 +1,6 @@
 //! Where processes live: names that are never reused, slots that are, and exact ends.
 
 pub(crate) mod admission;
-pub(crate) mod backlog;
 #[expect(
     unsafe_code,
     reason = "stands for slots, and for values of forgotten types"
@@ -30,14 +29,15 @@ pub(crate) mod teardown;
 #[cfg(all(test, not(loom)))]
 #[expect(unsafe_code, reason = "one thread takes all roles")]
 mod tests;
-pub(crate) mod urgency;
+#[expect(unsafe_code, reason = "takes a waiter out of its word")]
+pub(crate) mod waiter;
 
-pub use admission::{Admission, Refusal};
+pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
-pub use life::{LifeCell, Waiting};
+pub use life::LifeCell;
 pub use mailbox::{Mailbox, Takes};
-pub use slot::{Placement, Slot};
+pub use slot::{Placement, Slot, Urgency, Urgent};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
-pub use urgency::{Urgency, Urgent};
+pub use waiter::Waiting;

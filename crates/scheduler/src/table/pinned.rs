@@ -7,13 +7,12 @@ use std::time::Instant;
 use filch_process_state::Reason;
 use filch_processors::Awaited;
 
-use crate::handle::handle::Owned;
 use crate::process::error::Exit;
 use crate::table::body::Task;
 use crate::table::life::LifeCell;
 use crate::table::pid::Pid;
 use crate::table::slot::Slot;
-use crate::{Handle, Protocol};
+use crate::{Context, Handle, Protocol};
 
 /// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
 /// kept, as by a [`Handle`]. One word, which leads to both.
@@ -46,10 +45,24 @@ impl<P: Protocol> Pinned<P> {
         Some(unsafe { Self::new(NonNull::from(pin.slot())) })
     }
 
-    /// The process, which this pins.
+    /// One more pin on the slot.
+    ///
+    /// # Safety
+    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
+    /// in it, or pins it.
     #[inline]
-    pub(crate) fn held(&self) -> Held<'_, P> {
-        Held(self.slot())
+    pub(crate) unsafe fn share(slot: &Slot<P>) -> Self {
+        // SAFETY: the caller's.
+        unsafe { slot.share_pin() };
+        // SAFETY: this is that pin; the slot is of a scheduler's table (contract).
+        unsafe { Self::new(NonNull::from(slot)) }
+    }
+
+    /// That of the process, which this pins, of that scheduler.
+    #[inline]
+    pub(crate) fn context<'a>(&'a self, scheduler: &'a Handle<P>) -> Context<'a, P> {
+        // SAFETY: the slot is of a scheduler's table (contract of `new`), and pinned.
+        unsafe { Context::new(scheduler, self.slot()) }
     }
 
     /// The process's PID.
@@ -62,8 +75,7 @@ impl<P: Protocol> Pinned<P> {
     #[inline]
     pub(crate) fn scheduler(&self) -> ManuallyDrop<Handle<P>> {
         // SAFETY: the owner of a scheduler's table (contract of `new`), which the pin keeps.
-        let shared = unsafe { Owned::lent(self.slot().owner()) };
-        ManuallyDrop::new(Handle { shared })
+        unsafe { Handle::lent(NonNull::new_unchecked(self.slot().owner())) }
     }
 
     #[inline]
@@ -85,19 +97,10 @@ impl<P: Protocol> Pinned<P> {
         let slot = self.slot();
         if deadline.is_none() {
             let scheduler = self.scheduler();
-            scheduler.shared.processors.help(&AwaitedEnd(slot));
+            scheduler.shared().processors.help(&AwaitedEnd(slot));
         }
         // SAFETY: the caller's.
         unsafe { slot.life.wait(deadline) }
-    }
-
-    /// Has `watcher` called with the exit.
-    ///
-    /// # Safety
-    /// The caller has the right to the exit, and gives it up.
-    pub(crate) unsafe fn watch(&self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
-        // SAFETY: the caller's.
-        unsafe { self.life().watch(Box::new(watcher)) };
     }
 
     /// Has the process take another turn, if it still lives: without an event.
@@ -110,35 +113,8 @@ impl<P: Protocol> Pinned<P> {
     pub(crate) fn run_here(&self) {
         let slot = self.slot();
         let scheduler = self.scheduler();
-        let processors = &scheduler.shared.processors;
+        let processors = &scheduler.shared().processors;
         processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
-    }
-}
-
-/// A process that somebody has, or pins, for that long.
-pub(crate) struct Held<'a, P: Protocol>(&'a Slot<P>);
-
-impl<'a, P: Protocol> Held<'a, P> {
-    /// # Safety
-    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
-    /// in it, or pins it, for that long.
-    #[inline]
-    pub(crate) unsafe fn new(slot: &'a Slot<P>) -> Self {
-        Self(slot)
-    }
-
-    #[inline]
-    pub(crate) fn slot(&self) -> &'a Slot<P> {
-        self.0
-    }
-
-    /// A pin of its own.
-    #[inline]
-    pub(crate) fn pin(&self) -> Pinned<P> {
-        // SAFETY: the process is had, or pinned (contract of `new`).
-        unsafe { self.0.share_pin() };
-        // SAFETY: this is that pin; the slot is of a scheduler's table (contract of `new`).
-        unsafe { Pinned::new(NonNull::from(self.0)) }
     }
 }
 
@@ -161,7 +137,7 @@ impl<P: Protocol> Drop for Pinned<P> {
         // SAFETY: the pin, which goes with this.
         if unsafe { scheduler.table().unpin(self.slot()) } {
             // SAFETY: the table says so.
-            unsafe { Owned::free(&scheduler.shared) };
+            unsafe { scheduler.free() };
         }
     }
 }

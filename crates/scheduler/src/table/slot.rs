@@ -9,11 +9,11 @@ use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering, fence};
 use filch_sync::panic::catch_panic;
 
 use crate::Protocol;
+use crate::handle::handle::Block;
 use crate::table::body::Item;
 use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
-use crate::table::stats::{Awaited, ProcessStats, StepCount};
-use crate::table::urgency::Urgency;
+use crate::table::stats::ProcessStats;
 
 /// One place of the [`Table`](crate::table::table::Table), for one process after another.
 ///
@@ -24,7 +24,7 @@ use crate::table::urgency::Urgency;
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `kind`, `bound_to`, `owner` | set by the submitter before `occupy`, `kind` again by the worker that replaces a future; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
-/// | `stats`, `awaited`, `empty_steps` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `stats` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
 /// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
@@ -49,12 +49,8 @@ pub struct Slot<P: Protocol> {
     pub events: EventQueue<Item<P>>,
     /// How many messages the process may have been sent.
     pub mailbox: Mailbox<P>,
-    /// What the process has done.
+    /// What the process has done, and what it may wait for.
     pub stats: ProcessStats,
-    /// What it may wait for.
-    pub awaited: Awaited,
-    /// How often it went on where it could have waited.
-    pub empty_steps: StepCount,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
     /// [`IDLE_PRIORITY`] and [`FUTURE`].
@@ -64,12 +60,13 @@ pub struct Slot<P: Protocol> {
     /// Its body while it lives, then its exit.
     pub life: LifeCell<P>,
     /// What has the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
-    owner: AtomicPtr<()>,
+    owner: AtomicPtr<Block<P>>,
     /// Whether one of the pins is the handle's.
     pub(crate) has_handle: AtomicBool,
 }
 
 /// How a process is placed in the table, for its whole life.
+#[derive(Debug)]
 pub struct Placement<P: Protocol> {
     /// What it takes of messages.
     pub mailbox: Takes<P>,
@@ -89,7 +86,7 @@ const FUTURE: u8 = 2;
 impl<P: Protocol> Default for Placement<P> {
     fn default() -> Self {
         Self {
-            mailbox: Takes::All,
+            mailbox: Takes::default(),
             idle_priority: false,
             bound_to: 0,
             is_future: false,
@@ -120,8 +117,6 @@ impl<P: Protocol> Slot<P> {
             events: EventQueue::new(),
             mailbox: Mailbox::new(),
             stats: ProcessStats::new(),
-            awaited: Awaited::new(),
-            empty_steps: StepCount::new(),
             urgency: Urgency::new(),
             kind: AtomicU8::new(0),
             bound_to: AtomicU32::new(0),
@@ -132,17 +127,15 @@ impl<P: Protocol> Slot<P> {
     }
 
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
-    pub(crate) fn furnish(&self, placement: &Placement<P>, owner: *mut ()) {
-        self.mailbox.open(&placement.mailbox);
+    pub(crate) fn furnish(&self, placement: Placement<P>, owner: *mut Block<P>) {
         self.stats.reset();
-        self.awaited.reset();
-        self.empty_steps.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
         self.kind.store(placement.kind(), Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
+        self.mailbox.open(placement.mailbox);
     }
 
     /// Its place in the table.
@@ -192,9 +185,9 @@ impl<P: Protocol> Slot<P> {
         self.kind.load(Ordering::Relaxed) & IDLE_PRIORITY != 0
     }
 
-    /// What has the table. For a thread that holds a pin.
+    /// What has the table, if that is a scheduler's. For a thread that holds a pin.
     #[inline]
-    pub fn owner(&self) -> *mut () {
+    pub(crate) fn owner(&self) -> *mut Block<P> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin.
         self.owner.load(Ordering::Relaxed)
     }
@@ -234,16 +227,6 @@ impl<P: Protocol> std::fmt::Debug for Slot<P> {
     }
 }
 
-impl<P: Protocol> std::fmt::Debug for Placement<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Placement")
-            .field("idle_priority", &self.idle_priority)
-            .field("bound_to", &self.bound_to)
-            .field("is_future", &self.is_future)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<P: Protocol> Slot<P> {
     /// The process's handle goes: its pin is given back after this, by the same thread.
     pub fn handle_goes(&self) {
@@ -268,5 +251,83 @@ impl<P: Protocol> Slot<P> {
         fence(Ordering::Acquire);
         // ORDERING: Relaxed: see above.
         others.saturating_sub(usize::from(self.has_handle.load(Ordering::Relaxed)))
+    }
+}
+
+/// A byte of the slot that says whether the queue holds a signal that must not wait behind events,
+/// or whether the process is to end at once.
+#[derive(Debug)]
+pub struct Urgency(AtomicU8);
+
+/// The queue holds an urgent signal.
+const SIGNAL: u8 = 1;
+/// The process is to end. This bit stays set.
+const END: u8 = 2;
+
+/// What is urgent.
+#[must_use = "the bit that announced signals has been cleared"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgent {
+    /// Nothing is.
+    Nothing,
+    /// The queue holds a signal that must be found before the next step.
+    Signal,
+    /// The process is to end.
+    End,
+}
+
+#[expect(
+    clippy::new_without_default,
+    reason = "one constructor is enough for a slot"
+)]
+impl Urgency {
+    /// Nothing is urgent.
+    pub fn new() -> Self {
+        Self(AtomicU8::new(0))
+    }
+
+    /// For a new occupant, before [`Table::occupy`](crate::table::Table::occupy) publishes it.
+    #[inline]
+    pub fn reset(&self) {
+        // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The process is to end. The caller holds a pin, and wakes the process after this.
+    pub fn end(&self) {
+        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
+        // `submit`, is acquired by it; after a later one the process runs once more, and its worker
+        // looks here again.
+        self.0.fetch_or(END, Ordering::Relaxed);
+    }
+
+    /// An urgent signal was pushed. The caller holds a pin, and wakes the process after this.
+    pub fn signal(&self) {
+        // ORDERING: Release, partner of the Acquire in `take_signal`: the worker that clears this
+        // bit finds the signal in the queue.
+        self.0.fetch_or(SIGNAL, Ordering::Release);
+    }
+
+    /// What is urgent. Clears the bit of signals: the caller has the process, and drains the queue
+    /// for them now. Wait-free.
+    #[inline]
+    pub fn take(&self) -> Urgent {
+        // ORDERING: Relaxed: as in `end`. A bit that is set too late to be seen here is followed by
+        // a wake-up, and that by a turn.
+        match self.0.load(Ordering::Relaxed) {
+            0 => Urgent::Nothing,
+            word => self.take_signal(word),
+        }
+    }
+
+    #[cold]
+    fn take_signal(&self, word: u8) -> Urgent {
+        if word & END != 0 {
+            return Urgent::End;
+        }
+        // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what
+        // was pushed. The wake-up may still be to come, and the turn after it would not look.
+        self.0.fetch_and(!SIGNAL, Ordering::Acquire);
+        Urgent::Signal
     }
 }

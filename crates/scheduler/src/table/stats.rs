@@ -1,13 +1,42 @@
-//! What one process has done, and what it waits for, for any thread to read. Only the worker that
-//! has the process writes: loads and stores, no RMW.
+//! What one process has done, and what it waits for, and what one worker has done: for any thread
+//! to read.
 
+use filch_processors::Counter;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How many steps a process has taken, and what they were given.
+/// What one process has done, and what it waits for. Only the worker that has the process writes:
+/// loads and stores, no RMW. Wait-free.
 #[derive(Debug)]
 pub struct ProcessStats {
     steps: AtomicU64,
     messages: AtomicU64,
+    empty_steps: AtomicU32,
+    /// [`FUTURE`], and the number of commands whose completion no step has seen yet.
+    awaited: AtomicU32,
+}
+
+/// The process is a future that has been polled: when it waits, it waits for its waker.
+const FUTURE: u32 = 1 << 31;
+
+fn get(figure: &AtomicU32) -> u32 {
+    // ORDERING: Relaxed: one writer at a time, and the state's edges order the writers; to all
+    // others it is a number for people.
+    figure.load(Ordering::Relaxed)
+}
+
+fn set(figure: &AtomicU32, value: u32) {
+    // ORDERING: Relaxed: see `get`.
+    figure.store(value, Ordering::Relaxed);
+}
+
+fn get_long(figure: &AtomicU64) -> u64 {
+    // ORDERING: Relaxed: see `get`.
+    figure.load(Ordering::Relaxed)
+}
+
+fn set_long(figure: &AtomicU64, value: u64) {
+    // ORDERING: Relaxed: see `get`.
+    figure.store(value, Ordering::Relaxed);
 }
 
 impl ProcessStats {
@@ -15,144 +44,94 @@ impl ProcessStats {
         Self {
             steps: AtomicU64::new(0),
             messages: AtomicU64::new(0),
+            empty_steps: AtomicU32::new(0),
+            awaited: AtomicU32::new(0),
         }
     }
 
-    /// For a new occupant, before `occupy` publishes it.
+    /// For a new occupant, before `Occupancy::occupy` releases all of it to the threads that get a
+    /// pin.
     #[inline]
     pub(crate) fn reset(&self) {
-        // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
-        self.steps.store(0, Ordering::Relaxed);
-        // ORDERING: see above.
-        self.messages.store(0, Ordering::Relaxed);
+        set_long(&self.steps, 0);
+        set_long(&self.messages, 0);
+        set(&self.empty_steps, 0);
+        set(&self.awaited, 0);
     }
 
-    /// One more step, which is given `messages` messages. The caller has the process.
+    /// One more step, which is given `messages` messages.
     #[inline]
     pub fn step(&self, messages: u64) {
-        // ORDERING: Relaxed: a number for people, with one writer at a time, and the state's edges
-        // order the writers.
-        let steps = self.steps.load(Ordering::Relaxed);
-        // ORDERING: see above.
-        self.steps.store(steps.wrapping_add(1), Ordering::Relaxed);
+        set_long(&self.steps, self.steps().wrapping_add(1));
         if messages > 0 {
-            // ORDERING: see above.
-            let before = self.messages.load(Ordering::Relaxed);
-            // ORDERING: see above.
-            self.messages
-                .store(before.wrapping_add(messages), Ordering::Relaxed);
+            set_long(&self.messages, self.messages().wrapping_add(messages));
         }
+    }
+
+    /// That step is given no event, while commands are under way.
+    pub fn empty_step(&self) {
+        set(&self.empty_steps, self.empty_steps().saturating_add(1));
+    }
+
+    /// So many more commands are under way.
+    #[inline]
+    pub fn ask(&self, commands: u32) {
+        set(&self.awaited, get(&self.awaited) + commands);
+    }
+
+    /// A step is given `completions` completions.
+    #[inline]
+    pub fn answer(&self, completions: u32) {
+        if completions > 0 {
+            let word = get(&self.awaited);
+            // A process that stands for one under test is given completions that it has not asked
+            // for.
+            set(&self.awaited, word - completions.min(word & !FUTURE));
+        }
+    }
+
+    /// Whether it waits for its waker from now on.
+    #[inline]
+    pub fn set_future(&self, future: bool) {
+        let future = if future { FUTURE } else { 0 };
+        set(&self.awaited, self.commands() | future);
     }
 
     /// The steps taken so far.
     pub fn steps(&self) -> u64 {
-        // ORDERING: Relaxed: see `step`.
-        self.steps.load(Ordering::Relaxed)
+        get_long(&self.steps)
     }
 
     /// The messages that they were given.
     pub fn messages(&self) -> u64 {
-        // ORDERING: Relaxed: see `step`.
-        self.messages.load(Ordering::Relaxed)
-    }
-}
-
-/// How many of a process's steps were empty: without an event, while its commands were under way. A
-/// word of its own, which fills a gap in the slot.
-#[derive(Debug)]
-pub struct StepCount(AtomicU32);
-
-impl StepCount {
-    pub(crate) fn new() -> Self {
-        Self(AtomicU32::new(0))
+        get_long(&self.messages)
     }
 
-    /// For a new occupant, before `occupy` publishes it.
-    #[inline]
-    pub(crate) fn reset(&self) {
-        // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// One more. The caller has the process.
-    pub fn add(&self) {
-        // ORDERING: Relaxed: a number for people, with one writer at a time, and the state's edges
-        // order the writers.
-        self.0
-            .store(self.get().saturating_add(1), Ordering::Relaxed);
-    }
-
-    /// How many so far; `u32::MAX` means as many or more. Wait-free.
-    pub fn get(&self) -> u32 {
-        // ORDERING: Relaxed: see `add`.
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// What a process may wait for: commands that it yielded, or, if it is a future, its waker. One
-/// word, so that it fills a gap in the slot. Only the worker that has the process changes it.
-#[derive(Debug)]
-pub struct Awaited(AtomicU32);
-
-/// The process is a future. The other bits count the commands whose completion no step has seen
-/// yet.
-const FUTURE: u32 = 1 << 31;
-
-impl Awaited {
-    pub(crate) fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    /// For a new occupant, before `occupy` publishes it.
-    #[inline]
-    pub(crate) fn reset(&self) {
-        self.store(0);
-    }
-
-    #[inline]
-    fn load(&self) -> u32 {
-        // ORDERING: Relaxed: one writer at a time, and the state's edges order the writers; to all
-        // others it is a number for people.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn store(&self, word: u32) {
-        // ORDERING: Relaxed: see `load`.
-        self.0.store(word, Ordering::Relaxed);
-    }
-
-    /// So many more commands are under way. The caller has the process.
-    #[inline]
-    pub fn ask(&self, commands: u32) {
-        self.store(self.load() + commands);
-    }
-
-    /// A step is given `completions` completions. The caller has the process.
-    #[inline]
-    pub fn answer(&self, completions: u32) {
-        if completions > 0 {
-            let word = self.load();
-            // A process that stands for one under test is given completions that it has not asked
-            // for.
-            self.store(word - completions.min(word & !FUTURE));
-        }
+    /// The steps without an event, while commands were under way. `u32::MAX` means as many or more.
+    pub fn empty_steps(&self) -> u32 {
+        get(&self.empty_steps)
     }
 
     /// How many commands are under way. Exact for the worker that has the process.
     #[inline]
     pub fn commands(&self) -> u32 {
-        self.load() & !FUTURE
+        get(&self.awaited) & !FUTURE
     }
 
-    /// Whether it is a future from now on. The caller has the process.
-    #[inline]
-    pub fn set_future(&self, future: bool) {
-        self.store(self.commands() | if future { FUTURE } else { 0 });
+    /// Whether it is a future that waits for its waker, when it waits.
+    pub fn awaits_waker(&self) -> bool {
+        get(&self.awaited) & FUTURE != 0
     }
+}
 
-    /// Whether it is a future that has been polled: when it waits, it waits for its waker.
-    pub fn is_future(&self) -> bool {
-        self.load() & FUTURE != 0
-    }
+/// What one worker has done, which alone writes it.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) steps: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) commands: Counter,
+    pub(crate) completions: Counter,
+    pub(crate) empty_steps: Counter,
+    pub(crate) ended: Counter,
+    pub(crate) failed: Counter,
 }

@@ -1,6 +1,7 @@
 //! The process table: which process a PID means, and what keeps it there.
 
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 use filch_event_queue::{PushError, ReopenError};
@@ -9,6 +10,7 @@ use filch_slab::{AllocateError, Batch, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::Protocol;
+use crate::handle::handle::Block;
 use crate::table::body::Item;
 use crate::table::pid::{Node, Origin, Pid};
 use crate::table::slot::{Placement, Slot};
@@ -21,7 +23,7 @@ pub struct Table<P: Protocol> {
     /// What all PIDs of this table have in common.
     origin: Origin,
     pub(crate) slots: Slab<Slot<P>>,
-    owner: AtomicPtr<()>,
+    owner: AtomicPtr<Block<P>>,
 }
 
 impl<P: Protocol> Table<P> {
@@ -39,9 +41,9 @@ impl<P: Protocol> Table<P> {
     /// What has the table, for those who hold nothing but a pin: each
     /// [slot](crate::table::slot::Slot::owner) knows it. To be called before the table has an
     /// occupant.
-    pub fn set_owner(&self, owner: *mut ()) {
+    pub(crate) fn set_owner(&self, owner: NonNull<Block<P>>) {
         // ORDERING: Relaxed: the table is not shared yet.
-        self.owner.store(owner, Ordering::Relaxed);
+        self.owner.store(owner.as_ptr(), Ordering::Relaxed);
     }
 
     /// The PID of the process in the slot. The caller holds a pin on it, or has the process.
@@ -67,7 +69,7 @@ impl<P: Protocol> Table<P> {
     /// # Errors
     /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all slots that
     /// there are have occupants, and there is no memory for more of them.
-    pub fn occupy(&self, placement: &Placement<P>) -> Result<&Slot<P>, AllocateError> {
+    pub fn occupy(&self, placement: Placement<P>) -> Result<&Slot<P>, AllocateError> {
         let slot = self.slot(self.slots.allocate()?);
         // ORDERING: Relaxed: set before the table was shared.
         slot.furnish(placement, self.owner.load(Ordering::Relaxed));

@@ -3,8 +3,6 @@
 //! Each value is needed for the next step and comes from nowhere else, so no caller can take the
 //! steps in another order.
 
-use std::fmt;
-
 use filch_process_state::Ending;
 use filch_slab::Batch;
 
@@ -16,6 +14,7 @@ use crate::table::table::Table;
 
 /// A process whose senders are refused, and which still counts as Running.
 #[must_use = "the process has begun to end"]
+#[derive(Debug)]
 pub struct Closed<'table, P: Protocol> {
     table: &'table Table<P>,
     slot: &'table Slot<P>,
@@ -24,6 +23,7 @@ pub struct Closed<'table, P: Protocol> {
 /// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
 /// way. It still has its PID and slot.
 #[must_use = "nobody has been told of the end yet"]
+#[derive(Debug)]
 pub struct Completed<'table, P: Protocol>(Closed<'table, P>);
 
 impl<'table, P: Protocol> Closed<'table, P> {
@@ -58,22 +58,14 @@ impl<'table, P: Protocol> Closed<'table, P> {
 }
 
 impl<P: Protocol> Completed<'_, P> {
-    /// Leaves the exit to the process's handle, and gives the process's pin up.
-    #[inline]
-    pub fn tell(self, exit: impl FnOnce() -> Exit<P>) {
-        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
-        // `begin`).
-        unsafe { self.0.slot.life.set(exit) };
-        self.leave();
-    }
-
-    /// As [`tell`](Self::tell), for a worker that ends one process after another: if the slot is
-    /// vacant then, it comes back with others of the batch. The caller is one of the table's
-    /// owners, and [gives the batch back](Table::give_back) before it leaves.
+    /// Leaves the exit to the process's handle, and gives the process's pin up. If the slot is
+    /// vacant then, it comes back with others of the batch. The caller is one of the table's owners,
+    /// and [gives the batch back](Table::give_back) before it leaves.
     #[inline]
     pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
         let Closed { table, slot } = self.0;
-        // SAFETY: as in `tell`.
+        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
+        // `begin`).
         unsafe { slot.life.set(exit) };
         if table.vacate(slot.occupancy.unpin(), slot) {
             // There is an owner: this is not the end of the table.
@@ -86,19 +78,5 @@ impl<P: Protocol> Completed<'_, P> {
         let Closed { table, slot } = self.0;
         // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
         let _ = unsafe { table.unpin(slot) };
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Closed<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Closed").field(&self.slot.index).finish()
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Completed<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Completed")
-            .field(&self.0.slot.index)
-            .finish()
     }
 }

@@ -10,8 +10,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use crate::Protocol;
-use crate::table::backlog::Backlog;
-use crate::table::body::{Body, TimedStep, Waits};
+use crate::table::body::{Backlog, Body, TimedStep, Waits};
 use crate::table::slot::Slot;
 
 /// What a process with a backlog gets before others run.

@@ -12,21 +12,17 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::process::command::{OpenCommand, dispatch};
+use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
-use crate::process::start::take_over;
-use crate::table::backlog::EventList;
-use crate::table::body::{Body, Task, Waits};
-use crate::table::pinned::Held;
-use crate::table::slot::Slot;
-use crate::table::urgency::Urgent;
+use crate::table::body::{Body, EventList, Task, Waits};
+use crate::table::slot::{Slot, Urgent};
 use crate::turn::budget::{Budget, UNSAMPLED};
-use crate::turn::end::end;
+use crate::turn::end::{After, Scratch, end, let_go, let_go_backlogged};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
-use crate::turn::let_go::{After, Scratch, let_go, let_go_backlogged};
 use crate::{CommandHandler, Context, Events, Handle, ProcessError, Protocol, StepOutput};
 
 #[cfg(feature = "tracing")]
-use crate::turn::span::enter_step;
+use crate::process::life_cycle::type_name;
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -41,8 +37,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
-        // SAFETY: this is the driver: a thread has it for as long as it has a scratch.
-        unsafe { Scratch::new(&self.handle) }
+        Scratch::new(self.handle.clone())
     }
 
     #[inline]
@@ -89,7 +84,7 @@ impl<P: Protocol> Drop for Driver<P> {
     /// The last worker leaves. Nothing waits here for what the handler leaves behind.
     fn drop(&mut self) {
         let handler = self.handler.take();
-        self.handle.shared.left_timers.drop_owner(handler);
+        self.handle.shared().left_timers.drop_owner(handler);
     }
 }
 
@@ -128,15 +123,14 @@ impl<P: Protocol> Driver<P> {
         let has_urgent_signal = self.end_asked(slot, output)?;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         // SAFETY: this worker has the process for the whole turn, and it is this scheduler's.
-        let process = unsafe { Held::new(slot) };
-        let context = Context::new(&self.handle, process);
+        let context = unsafe { Context::new(&self.handle, slot) };
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
-            slot.awaited.set_future(false);
+            slot.stats.set_future(false);
             slot.replace_future();
             scratch.worker = self.handle.worker();
         }
@@ -221,9 +215,9 @@ impl<P: Protocol> Driver<P> {
         // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
         // a wake before our `start` is acquired by it; after a later one the process runs once
         // more, and comes here again.
-        if self.handle.shared.aborting.load(Ordering::Relaxed) {
+        if self.handle.shared().aborting.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: released by the leaving that follows.
-            self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
+            self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
         match slot.urgency.take() {
@@ -250,7 +244,7 @@ impl<P: Protocol> Driver<P> {
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
             slot.events
-                .drain_up_to(room, |item| inbox.sort(item, body, events))
+                .drain_up_to(room, |item| inbox.sort(item, slot, body, events))
         };
         if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
             more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
@@ -273,7 +267,10 @@ impl<P: Protocol> Driver<P> {
         let max = self.budget.look_ahead(all);
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
-        let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
+        let more = unsafe {
+            slot.events
+                .drain_up_to(max, |item| inbox.stow(item, slot, body))
+        };
         inbox.pick(body, events, body.allowance as usize);
         more
     }
@@ -291,19 +288,19 @@ impl<P: Protocol> Driver<P> {
         if slot.mailbox.is_limited() {
             self.handle.count_delivered(slot, body, events);
         }
-        let counters = &self.handle.shared.counters[worker];
+        let counters = &self.handle.shared().counters[worker];
         counters.steps.add(1);
         let others = events.len() as u64 - u64::from(wait_ends.completions);
         if others > 0 {
             counters.messages.add(others);
-        } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
+        } else if wait_ends.completions == 0 && slot.stats.commands() > 0 {
             counters.empty_steps.add(1);
-            slot.empty_steps.add();
+            slot.stats.empty_step();
         }
         slot.stats.step(others);
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());
-            slot.awaited.answer(wait_ends.completions);
+            slot.stats.answer(wait_ends.completions);
         }
     }
 
@@ -319,7 +316,10 @@ impl<P: Protocol> Driver<P> {
         output: &mut StepOutput<P>,
     ) -> Result<Waits, Over> {
         #[cfg(feature = "tracing")]
-        let span = enter_step(context.pid(), &*body.process);
+        let span = {
+            let (pid, type_name) = (context.pid(), type_name(&*body.process));
+            tracing::debug_span!("step", %pid, r#type = type_name).entered()
+        };
         let stepped = catch_panic(|| body.process.step(context, Events::new(events), output));
         #[cfg(feature = "tracing")]
         drop(span);
@@ -340,14 +340,14 @@ impl<P: Protocol> Driver<P> {
         match status {
             Status::Over => Err(Over),
             Status::Pending => {
-                slot.awaited.set_future(true);
+                slot.stats.set_future(true);
                 Ok(Waits::Wakes)
             }
             Status::PendingForEvents => {
-                slot.awaited.set_future(false);
+                slot.stats.set_future(false);
                 Ok(Waits::Wakes)
             }
-            Status::Wait if slot.awaited.commands() == 0 => {
+            Status::Wait if slot.stats.commands() == 0 => {
                 Err(output.fail(ProcessError::WaitsForNothing))
             }
             Status::Wait => Ok(Waits::Commands),
@@ -364,7 +364,7 @@ impl<P: Protocol> Driver<P> {
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let opened = output.drain_opened().len();
         if opened > 0 {
-            slot.awaited.ask(opened as u32);
+            slot.stats.ask(opened as u32);
             self.handle.counters().commands.add(opened as u64);
         }
         if output.has_commands() {
@@ -378,7 +378,7 @@ impl<P: Protocol> Driver<P> {
     fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for (tag, command) in output.drain_commands() {
-            slot.awaited.ask(1);
+            slot.stats.ask(1);
             self.handle.counters().commands.add(1);
             let outstanding = OpenCommand::new(context.pin(), tag);
             dispatch(handler, command, &self.handle, outstanding);

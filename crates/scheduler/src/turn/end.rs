@@ -1,15 +1,16 @@
 //! The end of a process: in one order, whatever of the user's code panics on the way.
 
+use filch_process_state::LetGo;
+use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::link::watch::Watchers;
 use crate::process::life_cycle;
-use crate::table::body::ColdState;
-use crate::table::pinned::Held;
+use crate::table::body::{ColdState, EventList, Waits};
 use crate::table::slot::Slot;
 use crate::table::teardown::Closed;
-use crate::turn::let_go::Scratch;
-use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol};
+use crate::turn::budget::Backlogged;
+use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
 /// Ends the process that the calling worker has. Apart from `run`, which has little to do for a
 /// message, and so needs few registers.
@@ -51,14 +52,14 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
-    let context = Context::new(handle, unsafe { Held::new(slot) });
+    let context = unsafe { Context::new(handle, slot) };
     handle.close_mailbox(slot);
     let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
     if let Some(told) = told {
         tell_all(handle, told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
-    if let Some(journal) = &handle.shared.journal {
+    if let Some(journal) = &handle.shared().journal {
         journal.end(pid);
     }
     // Before the thread that joins the process is told: it finds room for another one.
@@ -79,5 +80,88 @@ fn empty<P: Protocol>(cold: ColdState<P>) -> Watchers {
 fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &ExitReason) {
     for watcher in told.into_iter() {
         handle.tell(watcher, pid, reason);
+    }
+}
+
+/// What became of a process that was let go.
+pub(crate) enum After {
+    /// It waits; another worker may have it already.
+    Waits,
+    /// It is Ready: something came while it ran, or it has used up its budget of events, and not
+    /// yet its slice.
+    Again,
+    /// It is Ready: it has more to do, and others come first.
+    GaveWay,
+}
+
+/// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as
+/// most have.
+///
+/// It is not given the body: a reference that is an argument would have to stay exclusive until
+/// this returns, and the process is another worker's before that.
+#[cold]
+#[inline(never)]
+pub(crate) fn let_go_backlogged<P: Protocol>(
+    slot: &Slot<P>,
+    waits: Waits,
+    backlogged: Backlogged,
+) -> After {
+    if backlogged == Backlogged::No {
+        return let_go(slot, waits);
+    }
+    match let_go(slot, Waits::Turn) {
+        After::GaveWay if backlogged == Backlogged::Continue => After::Again,
+        after => after,
+    }
+}
+
+/// Lets go of the process. From the RMW on it may be running on another worker.
+pub(crate) fn let_go<P: Protocol>(slot: &Slot<P>, waits: Waits) -> After {
+    let let_go = match waits {
+        Waits::Turn => slot.state.yield_now(),
+        Waits::Commands => slot.state.block(),
+        Waits::Events | Waits::Wakes => slot.state.idle(),
+    };
+    match let_go {
+        Ok(LetGo::Waits) => After::Waits,
+        Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
+        Ok(LetGo::Enqueue) => After::Again,
+        Err(error) => {
+            unreachable!("only the worker that made it Running lets go of it: {error}")
+        }
+    }
+}
+
+/// What a worker keeps from step to step, so that steps allocate nothing.
+pub(crate) struct Scratch<P: Protocol> {
+    /// The events of one step: never more than its budget, which bounds the memory too.
+    pub(crate) events: EventList<P>,
+    /// The event of a step that is given one to see what it costs. The others wait above.
+    pub(crate) sample: EventList<P>,
+    /// Its commands: memory for no more than some are kept.
+    pub(crate) output: StepOutput<P>,
+    /// The slots of processes that it has ended.
+    pub(crate) vacant: Batch,
+    /// The worker that the process to be run begins on. After user code, see [`Handle::worker`].
+    pub(crate) worker: usize,
+    scheduler: Handle<P>,
+}
+
+impl<P: Protocol> Scratch<P> {
+    pub(crate) fn new(scheduler: Handle<P>) -> Self {
+        Self {
+            events: EventList::new(),
+            sample: EventList::new(),
+            output: StepOutput::new(),
+            vacant: Batch::default(),
+            worker: 0,
+            scheduler,
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Scratch<P> {
+    fn drop(&mut self) {
+        self.scheduler.table().give_back(&mut self.vacant);
     }
 }

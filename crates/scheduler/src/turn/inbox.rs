@@ -3,10 +3,10 @@
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
+use crate::process::life_cycle::take_over;
 use crate::process::output::Successor;
-use crate::process::start::take_over;
-use crate::table::backlog::EventList;
-use crate::table::body::{Body, Item, Signal, Waits};
+use crate::table::body::{Body, EventList, Item, Signal, Waits};
+use crate::table::slot::Slot;
 use crate::{Context, Event, ProcessError, Protocol};
 
 /// What a worker found besides the events that the next step gets.
@@ -63,31 +63,43 @@ impl<P: Protocol> Inbox<P> {
 
     /// Puts an event into the events, or heeds a signal.
     #[inline]
-    pub(crate) fn sort(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+    pub(crate) fn sort(
+        &mut self,
+        item: Item<P>,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+    ) {
         match item {
             Item::Event(event) => {
                 self.wait_ends.count(&event);
                 events.push_back(event);
             }
-            signal @ Item::Signal(_) => self.sort_signal(signal, body, events),
+            signal @ Item::Signal(_) => self.sort_signal(signal, slot, body, events),
         }
     }
 
     /// The same for a signal. Apart, and given all of the item: so an event is moved whole, too.
     #[cold]
     #[inline(never)]
-    fn sort_signal(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+    fn sort_signal(
+        &mut self,
+        item: Item<P>,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+    ) {
         if let Item::Signal(signal) = item {
-            self.heed(signal, body, |_, event| events.push_back(event));
+            self.heed(signal, slot, body, |_, event| events.push_back(event));
         }
     }
 
     /// Puts an event into the backlog, or heeds a signal.
-    pub(crate) fn stow(&mut self, item: Item<P>, body: &mut Body<P>) {
+    pub(crate) fn stow(&mut self, item: Item<P>, slot: &Slot<P>, body: &mut Body<P>) {
         let put = |body: &mut Body<P>, event| body.cold().backlog.push(event);
         match item {
             Item::Event(event) => put(body, event),
-            Item::Signal(signal) => self.heed(signal, body, put),
+            Item::Signal(signal) => self.heed(signal, slot, body, put),
         }
     }
 
@@ -116,6 +128,7 @@ impl<P: Protocol> Inbox<P> {
     fn heed(
         &mut self,
         signal: Signal<P>,
+        slot: &Slot<P>,
         body: &mut Body<P>,
         mut put: impl FnMut(&mut Body<P>, Event<P>),
     ) {
@@ -137,9 +150,11 @@ impl<P: Protocol> Inbox<P> {
                 let failed = ProcessError::FunctionFailed(*error);
                 self.pending().end.get_or_insert(failed);
             }
-            Signal::Fetch(policy) => {
-                let messages = catch_panic(|| policy.fetch()).unwrap_or_default();
-                let messages = messages.into_iter().map(Event::Message);
+            Signal::Fetch => {
+                // SAFETY: the caller has the process.
+                let policy = unsafe { slot.mailbox.policy() };
+                let fetched = policy.and_then(|policy| catch_panic(|| policy.fetch()).ok());
+                let messages = fetched.into_iter().flatten().map(Event::Message);
                 messages.for_each(|message| put(body, message));
             }
         }

@@ -12,8 +12,8 @@ pub(crate) mod budget;
 pub(crate) mod driver;
 #[expect(unsafe_code, reason = "ends the process that the worker has")]
 pub(crate) mod end;
+#[expect(
+    unsafe_code,
+    reason = "has the mailbox of the process that the worker has"
+)]
 pub(crate) mod inbox;
-#[expect(unsafe_code, reason = "has the scheduler that its driver keeps")]
-pub(crate) mod let_go;
-#[cfg(feature = "tracing")]
-pub(crate) mod span;

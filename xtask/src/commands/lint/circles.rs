@@ -23,7 +23,7 @@ const RINGS: &[Ring] = &[
     // has the handle, which has the table of the processes.
     Ring {
         package: "crates/scheduler",
-        folders: &["process", "table", "link", "handle", "observe"],
+        folders: &["process", "table", "link", "handle"],
     },
     // A worker is made of functions, whose parameters and context are parts of a worker.
     Ring {

@@ -40,9 +40,10 @@ const ORDERS: &[Order] = &[
         layers: &[
             &[""],
             // One layer: the interface's ring goes through all of these.
-            &["process", "table", "link", "handle", "observe"],
+            &["process", "table", "link", "handle"],
+            &["observe"],
             &["turn"],
-            &["testing.rs"],
+            &["testing.rs", "shutdown.rs"],
             &["scheduler.rs"],
             &["builder.rs"],
         ],
@@ -52,7 +53,7 @@ const ORDERS: &[Order] = &[
         package: "crates/actors",
         layers: &[
             &["ended.rs", "nodes.rs", "blocking.rs", "dynamic.rs"],
-            &["report", "registry", "mailbox"],
+            &["report", "registry.rs", "mailbox"],
             &["timers.rs"],
             &["call", "future", "execute.rs"],
             &["follow.rs"],

@@ -22,8 +22,8 @@ impl Protocol for Any {
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<Any>::new(Node::default());
     for _ in 0..count {
-        let slot = table.occupy(&Placement::default()).unwrap();
-        slot.awaited.set_future(future);
+        let slot = table.occupy(Placement::default()).unwrap();
+        slot.stats.set_future(future);
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         assert_eq!(slot.state.idle(), Ok(LetGo::Waits));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use filch_parker::Parker;
 
-use super::{LifeCell, Waiter};
+use super::LifeCell;
+use crate::table::waiter::{Left, Waiter};
 use crate::{Outcome, Protocol};
 
 enum Any {}
@@ -26,11 +27,11 @@ fn a_waiter_is_freed_once() {
     let alive = Arc::new(());
     let held = Arc::clone(&alive);
     let call = Box::new(move |_| drop(held));
-    let waiter = cell.await_end(Box::new(Waiter::Call(call)));
+    let waiter = cell.await_end(Left::boxed(Waiter::Call(call)));
     assert!(cell.withdraw(waiter.ok().unwrap()).is_some());
     assert_eq!(Arc::strong_count(&alive), 1);
 
-    let waits = cell.await_end(Box::new(Waiter::Thread(Parker::new().unparker())));
+    let waits = cell.await_end(Left::boxed(Waiter::Thread(Parker::new().unparker())));
     let waiter = waits.ok().unwrap();
     // SAFETY: one thread ends the process, once.
     unsafe { cell.set(|| Ok(Outcome::Output(()))) };

@@ -57,7 +57,7 @@ fn info(table: &Processes, pid: Pid) -> ProcessInfo {
 
 /// A process that a worker has.
 fn running(table: &Processes) -> (Pid, &Occupant) {
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
@@ -68,7 +68,10 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 fn end(table: &Processes, pid: Pid, exit: Loud) {
     // SAFETY: this thread has made it Running, and ends it once.
     let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
-    closed.complete(drop).tell(|| Ok(Outcome::Output(exit)));
+    let mut batch = Batch::default();
+    let completed = closed.complete(drop);
+    completed.tell_into(&mut batch, || Ok(Outcome::Output(exit)));
+    table.give_back(&mut batch);
 }
 
 /// Gives the handle's pin back.
@@ -81,13 +84,13 @@ fn drop_handle(table: &Processes, pid: Pid) {
 #[test]
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
-    let placement = Placement {
-        mailbox: Takes::None,
+    let placement = || Placement {
+        mailbox: Takes::none(),
         idle_priority: true,
         bound_to: 7,
         is_future: true,
     };
-    let slot = table.occupy(&placement).unwrap();
+    let slot = table.occupy(placement()).unwrap();
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
     assert!(slot.has_idle_priority() && slot.is_future() && slot.mailbox.is_limited());
@@ -96,32 +99,32 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
         assert_eq!(slot.waker_clones(), 0, "the handle is none");
     }
     slot.stats.step(5);
-    slot.awaited.ask(1);
-    slot.awaited.set_future(true);
-    slot.empty_steps.add();
+    slot.stats.ask(1);
+    slot.stats.set_future(true);
+    slot.stats.empty_step();
     slot.urgency.end();
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, first, Loud(false));
     drop_handle(&table, first);
 
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let second = table.pid_of(slot);
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
     assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.mailbox.is_limited());
     assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
-    assert_eq!(slot.awaited.commands(), 0);
-    assert!(!slot.awaited.is_future());
-    assert_eq!(slot.empty_steps.get(), 0);
+    assert_eq!(slot.stats.commands(), 0);
+    assert!(!slot.stats.awaits_waker());
+    assert_eq!(slot.stats.empty_steps(), 0);
     assert_eq!(slot.urgency.take(), Urgent::Nothing);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, second, Loud(false));
     drop_handle(&table, second);
 
-    let slot = table.occupy(&placement).unwrap();
+    let slot = table.occupy(placement()).unwrap();
     assert_eq!(table.pid_of(slot).slot(), first.slot());
     assert!(slot.mailbox.is_closed());
     slot.replace_future();
@@ -132,7 +135,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 #[test]
 fn a_body_is_there_until_it_is_dropped() {
     let table = Processes::new(Node::default());
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     // SAFETY: this thread is the submitter, and then the worker; one reference at a time.
     unsafe {
         assert!(slot.life.body().is_none());
@@ -182,9 +185,9 @@ fn a_joiner_gets_the_exit_or_the_deadline() {
 fn a_table_knows_who_lives() {
     let table = Processes::new(Node::default());
     let other = Processes::new(Node::default());
-    other.occupy(&Placement::default()).unwrap();
+    other.occupy(Placement::default()).unwrap();
     assert_eq!(table.iter().count(), 0);
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     let pid = table.pid_of(slot);
     assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
     let activity = || info(&table, pid).activity;
@@ -202,7 +205,7 @@ fn a_table_knows_who_lives() {
     slot.state.start().unwrap();
     assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
     assert_eq!(activity(), Activity::Idle);
-    slot.awaited.set_future(true);
+    slot.stats.set_future(true);
     assert_eq!(activity(), Activity::Pending);
     assert_eq!(slot.state.wake(Reason::Message), Wake::Enqueue);
     slot.state.start().unwrap();
@@ -221,7 +224,7 @@ fn a_table_knows_who_lives() {
     assert!(table.find(pid).is_some(), "it is pinned");
     drop(kept);
     assert!(table.find(pid).is_none() && table.pin(pid).is_none());
-    assert_eq!(table.occupy(&Placement::default()).unwrap().index(), 0);
+    assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
 }
 
 /// The process's pin, its handle's and one more: the slot is left with the last of them.
@@ -248,11 +251,11 @@ fn a_late_wake_up_does_not_vacate_the_slot() {
     end(&table, pid, Loud(false));
     for _ in 0..2 {
         assert_eq!(table.wake(slot, Reason::Message), Wake::Refused);
-        let other = table.pid_of(table.occupy(&Placement::default()).unwrap());
+        let other = table.pid_of(table.occupy(Placement::default()).unwrap());
         assert_ne!(other.slot(), pid.slot());
     }
     drop_handle(&table, pid);
-    let next = table.pid_of(table.occupy(&Placement::default()).unwrap());
+    let next = table.pid_of(table.occupy(Placement::default()).unwrap());
     assert_eq!(next.slot(), pid.slot());
 }
 
@@ -264,17 +267,17 @@ fn what_a_process_does_is_counted() {
         slot.stats.step(messages);
     }
     for _ in 0..3 {
-        slot.empty_steps.add();
-        slot.awaited.ask(1);
+        slot.stats.empty_step();
+        slot.stats.ask(1);
     }
-    slot.awaited.answer(0);
-    slot.awaited.answer(2);
+    slot.stats.answer(0);
+    slot.stats.answer(2);
     let info = info(&table, pid);
     assert_eq!((info.steps, info.messages), (4, 7));
     assert_eq!((info.empty_steps, info.outstanding), (3, 1));
-    slot.awaited.set_future(true);
-    assert!(slot.awaited.is_future());
-    assert_eq!(slot.awaited.commands(), 1);
+    slot.stats.set_future(true);
+    assert!(slot.stats.awaits_waker());
+    assert_eq!(slot.stats.commands(), 1);
 }
 
 /// No wake-up has come, so nobody looks again.
@@ -320,7 +323,7 @@ fn what_a_process_leaves_in_its_queue() {
         }
     });
     assert_eq!(left, 3);
-    completed.tell(|| Ok(Outcome::Output(Loud(false))));
+    completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
     let late = table.post(pid, slot, message(Arc::clone(&items[0])), Reason::Message);
     assert!(late.is_err());
     drop(late);
@@ -333,14 +336,14 @@ fn what_a_process_leaves_in_its_queue() {
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());
     let held = Arc::new(());
-    let slot = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(Placement::default()).unwrap();
     // SAFETY: this thread is the submitter, then the worker, and has the handle.
     unsafe {
         slot.life.begin(body(Kept(Arc::clone(&held))));
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         let completed = Closed::begin(&table, slot).complete(drop);
-        completed.tell(|| Ok(Outcome::Output(Loud(false))));
+        completed.tell_into(&mut Batch::default(), || Ok(Outcome::Output(Loud(false))));
         assert_eq!(Arc::strong_count(&held), 1);
         let _ = table.unpin(slot);
     }

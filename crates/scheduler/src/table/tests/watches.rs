@@ -19,7 +19,7 @@ impl Protocol for Any {
 
 fn two() -> [Pid; 2] {
     let table = Table::<Any>::new(Node::default());
-    [(); 2].map(|()| table.pid_of(table.occupy(&Placement::default()).unwrap()))
+    [(); 2].map(|()| table.pid_of(table.occupy(Placement::default()).unwrap()))
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What is left of names, and how many look-ups they take.
+//! What is left of names and groups.
 
 use std::sync::Arc;
 
-use filch_scheduler::{Handle, Pid, ProcessHandle, Protocol, Scheduler, from_fn};
+use filch_scheduler::{Handle, ProcessHandle, Protocol, Scheduler, from_fn};
 
-use super::{NameRegistry, RegisterError};
+use super::{RegisterError, Registry};
 use crate::prelude::*;
 
 enum Any {}
@@ -18,9 +18,9 @@ impl Protocol for Any {
     type Error = String;
 }
 
-fn scheduler() -> (Scheduler<Any>, Arc<NameRegistry>) {
+fn scheduler() -> (Scheduler<Any>, Arc<Registry>) {
     let scheduler = Scheduler::<Any>::builder().workers(1).build().unwrap();
-    let names = scheduler.extension::<NameRegistry>();
+    let names = scheduler.extension::<Registry>();
     (scheduler, names)
 }
 
@@ -31,36 +31,49 @@ fn idle(scheduler: &Handle<Any>) -> ProcessHandle<Any> {
 
 fn end(scheduler: &Handle<Any>, process: ProcessHandle<Any>) {
     process.terminate();
+    let pid = process.pid();
     process.join().unwrap_err();
-    scheduler.wait_for_standstill().unwrap();
+    assert!(!scheduler.lives(pid));
 }
 
-fn is_empty(names: &NameRegistry) -> bool {
-    let registry = names.read();
-    registry.by_name.is_empty() && registry.by_pid.is_empty()
+fn is_empty(names: &Registry) -> bool {
+    let tables = names.read();
+    tables.names.is_empty() && tables.groups.is_empty()
 }
 
+/// A failure: what processes that have ended leave becomes more and more.
 #[test]
-fn nothing_of_a_name_outlives_its_process() {
+fn little_of_a_name_outlives_its_process() {
     let (scheduler, names) = scheduler();
     for round in 0..100 {
         let process = idle(&scheduler);
         let pid = process.pid();
         for name in ["a", "b", "c", &round.to_string()] {
             assert_eq!(scheduler.register(name, pid), Ok(()));
+            assert_eq!(scheduler.join_group(name, pid), Ok(()));
         }
         let taken = scheduler.register("a", pid);
         assert!(matches!(taken, Err(RegisterError::Taken { holder, .. }) if holder == pid));
         assert_eq!(scheduler.unregister("b"), Some(pid));
         assert_eq!(scheduler.whereis("c"), Some(pid));
-        assert_eq!(scheduler.info(pid).unwrap().names.len(), 3);
+        assert_eq!(scheduler.names(pid).len(), 3);
         end(&scheduler, process);
         assert_eq!(scheduler.whereis("a"), None);
+        assert_eq!(scheduler.unregister("c"), None);
+        assert!(scheduler.names(pid).is_empty() && scheduler.group("a").is_empty());
+        assert!(!scheduler.leave_group("b", pid));
     }
-    assert!(is_empty(&names));
+    let registry = names;
+    let tables = registry.read();
+    let (names, groups) = (tables.names.capacity(), tables.groups.capacity());
+    assert!(names < 20 && groups < 20, "{names} names, {groups} groups");
+    let members = tables.groups.get("a").map_or(0, Vec::capacity);
+    assert!(members < 8, "{members} members");
+    drop(tables);
+    drop(scheduler.list());
+    assert!(is_empty(&registry), "a report sweeps");
 }
 
-/// A failure: each name that comes and goes leaves a call with the process.
 #[test]
 fn a_name_that_comes_and_goes_leaves_nothing() {
     let (scheduler, names) = scheduler();
@@ -69,6 +82,8 @@ fn a_name_that_comes_and_goes_leaves_nothing() {
     for _ in 0..100 {
         assert_eq!(scheduler.register("name", pid), Ok(()));
         assert_eq!(scheduler.unregister("name"), Some(pid));
+        assert_eq!(scheduler.join_group("name", pid), Ok(()));
+        assert!(scheduler.leave_group("name", pid));
     }
     assert!(is_empty(&names));
     assert_eq!(Arc::strong_count(&names), 2, "the scheduler's and this one");
@@ -78,7 +93,7 @@ fn a_name_that_comes_and_goes_leaves_nothing() {
 /// A process that has ended, and whose handle is kept: it gets no name, and has lost those it had.
 #[test]
 fn an_ended_process_leaves_its_names_to_others() {
-    let (scheduler, names) = scheduler();
+    let (scheduler, _) = scheduler();
     let (dead, heir) = (idle(&scheduler), idle(&scheduler));
     let (gone, heirs) = (dead.pid(), heir.pid());
     for (name, pid) in [("first", gone), ("name", gone), ("own", heirs)] {
@@ -96,13 +111,13 @@ fn an_ended_process_leaves_its_names_to_others() {
     assert_eq!(scheduler.whereis("own"), Some(heirs));
     end(&scheduler, dead);
     end(&scheduler, heir);
-    assert!(is_empty(&names));
 }
 
-/// Taken away from the front, from the back and from the middle. A failure: a name is left, or
-/// another one goes with it; or a look-up per name that the process still has.
+/// Taken away from the front, from the back and from the middle, and swept out when others come. A
+/// failure: a name is left, or another one goes with it; the memory of the most that there ever
+/// were.
 #[test]
-fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
+fn names_among_many_are_taken_away_and_their_memory_comes_back() {
     const NAMES: usize = 3_000;
     let (scheduler, names) = scheduler();
     let process = idle(&scheduler);
@@ -115,42 +130,22 @@ fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
     for (taken, number) in middle_first.take(NAMES - 10).enumerate() {
         assert_eq!(scheduler.unregister(&name(number)), Some(pid));
         assert_eq!(scheduler.unregister(&name(number)), None);
-        assert_eq!(names.read().by_name.len(), NAMES - 1 - taken);
+        assert_eq!(names.read().names.len(), NAMES - 1 - taken);
     }
-    assert!(names.read().looked_up <= 2 * NAMES);
-    {
-        let registry = names.read();
-        let own = &registry.by_pid[&pid].names;
-        assert_eq!(own.len(), 10);
-        for (position, name) in own.iter().enumerate() {
-            assert_eq!(registry.by_name[name].position, position);
-        }
+    assert_eq!(scheduler.names(pid).len(), 10);
+    for number in 0..NAMES {
+        let all = format!("all {number}");
+        assert_eq!(scheduler.register(&all, pid), Ok(()));
     }
+    let before = names.read().names.capacity();
     end(&scheduler, process);
-    assert!(is_empty(&names));
-    assert!(names.read().looked_up <= 2 * NAMES + 10);
-}
-
-/// The lock comes free between the batches: what another thread does with a name meanwhile.
-#[test]
-fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
-    let (scheduler, names) = scheduler();
-    let (dead, heir) = (idle(&scheduler), idle(&scheduler));
-    let (gone, heirs): (Pid, Pid) = (dead.pid(), heir.pid());
-    for name in ["inherited", "taken away", "left"] {
-        assert_eq!(scheduler.register(name, gone), Ok(()));
-    }
-    let own = names.write().by_pid.remove(&gone).unwrap();
-    let stale = Some(gone);
-    assert_eq!(names.give(&"inherited".into(), heirs, stale), Ok(true));
-    assert_eq!(names.take("taken away"), Some(gone));
-    for name in &own.names {
-        names.write().forget(name, gone);
-    }
-    assert_eq!(scheduler.whereis("inherited"), Some(heirs));
-    assert_eq!(scheduler.whereis("left"), None);
-    assert_eq!(scheduler.unregister("inherited"), Some(heirs));
-    assert!(is_empty(&names));
-    end(&scheduler, dead);
-    end(&scheduler, heir);
+    let last = idle(&scheduler);
+    let is_kept = |number: &usize| {
+        let late = format!("late {number}");
+        assert_eq!(scheduler.register(&late, last.pid()), Ok(()));
+        names.read().names.capacity() > before / 2
+    };
+    let given = (0..2 * before).take_while(is_kept).count();
+    assert!(given < before, "room for {before} is kept");
+    end(&scheduler, last);
 }

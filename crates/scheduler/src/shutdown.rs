@@ -1,8 +1,8 @@
 //! The end of a scheduler: cancel, wait, abort, and say what is left.
 
+use std::fmt;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
-use std::{fmt, mem};
 
 use filch_blocking::Calls;
 use filch_process_state::Reason;
@@ -10,9 +10,10 @@ use filch_processors::Machines;
 use filch_sync::atomic::Ordering;
 use filch_sync::thread::Builder;
 use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
-use filch_timers::{TimerThread, drop_with_timers};
 
-use crate::observe::running::{CommandLabel, commands};
+use crate::handle::handle::LeftTimers;
+use crate::observe::running::commands;
+use crate::process::command::CommandLabel;
 use crate::{CallKind, Cancel, Handle, Pid, Protocol, RunningCall};
 
 /// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
@@ -95,9 +96,9 @@ const CLOSING: Duration = Duration::from_secs(3);
 impl<P: Protocol> Handle<P> {
     /// Admits no process from now on and asks all that live to end. Returns how many were asked.
     pub(crate) fn cancel_all(&self) -> usize {
-        if self.shared.admission.close() {
+        if self.shared().admission.close() {
             // As `leave` does for the last process.
-            self.shared.processors.stop();
+            self.shared().processors.stop();
         }
         // A process that the walk below does not find has come into its slot after the walk has
         // been there, so that its submitter sees the closed admission, and cancels it: see
@@ -113,20 +114,20 @@ impl<P: Protocol> Handle<P> {
     /// Ends all processes, by asking and then by closing them. Says what of them is left.
     pub(crate) fn end_all(&self, times: Times) -> ShutdownReport {
         // The first look: from here on it is known for how long something has run.
-        let _ = self.shared.processors.running();
+        let _ = self.shared().processors.running();
         let cancelled = self.cancel_all();
-        if self.shared.admission.wait(times.patience) {
+        if self.shared().admission.wait(times.patience) {
             return ShutdownReport {
                 cancelled,
                 ..ShutdownReport::default()
             };
         }
         self.abort_all();
-        let all_ended = self.shared.admission.wait(times.left());
+        let all_ended = self.shared().admission.wait(times.left());
         let mut report = ShutdownReport {
             cancelled,
             // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
-            aborted: self.shared.aborted.load(Ordering::Relaxed),
+            aborted: self.shared().aborted.load(Ordering::Relaxed),
             ..ShutdownReport::default()
         };
         if !all_ended {
@@ -139,18 +140,9 @@ impl<P: Protocol> Handle<P> {
     /// Has every process closed instead of stepped, the next time that a worker has it.
     fn abort_all(&self) {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::end_asked`.
-        self.shared.aborting.store(true, Ordering::Relaxed);
+        self.shared().aborting.store(true, Ordering::Relaxed);
         for process in self.table().iter() {
             self.wake(process.slot(), Reason::Cancel);
-        }
-    }
-
-    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
-    /// workers.
-    pub(crate) fn leave(&self) {
-        let worker = self.shared.processors.current();
-        if self.shared.admission.leave(worker) {
-            self.shared.processors.stop();
         }
     }
 }
@@ -205,8 +197,8 @@ impl<P: Protocol> Closing<P> {
     ) -> ShutdownReport {
         let times = Times::from_now(patience);
         let closing = Arc::new(Self {
-            calls: Arc::clone(&handle.shared.calls),
-            left_timers: Arc::clone(&handle.shared.left_timers),
+            calls: Arc::clone(&handle.shared().calls),
+            left_timers: Arc::clone(&handle.shared().left_timers),
             progress: Mutex::new(Progress {
                 handle: Some(handle),
                 machines: Some(machines),
@@ -238,7 +230,7 @@ impl<P: Protocol> Closing<P> {
         let report = handle.end_all(self.times);
         let all_ended = handle.live() == 0;
         if all_ended {
-            handle.shared.processors.stop();
+            handle.shared().processors.stop();
         }
         drop(handle);
         let joins = all_ended && self.joins;
@@ -338,23 +330,5 @@ impl<P: Protocol> Closing<P> {
 
     fn lock(&self) -> MutexGuard<'_, Progress<P>> {
         lock(&self.progress)
-    }
-}
-
-/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
-/// and nothing else does.
-#[derive(Default)]
-pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
-
-impl LeftTimers {
-    /// Drops `owner`, without waiting for the timers that it had.
-    pub(crate) fn drop_owner<T>(&self, owner: T) {
-        let left = drop_with_timers(owner);
-        lock(&self.0).extend(left);
-    }
-
-    /// Those that have come since the last call.
-    pub(crate) fn take(&self) -> Vec<TimerThread> {
-        mem::take(&mut lock(&self.0))
     }
 }

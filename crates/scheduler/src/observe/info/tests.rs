@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{MOST, ProcessList};
-use crate::observe::info::ProcessInfo;
-use crate::observe::observer::{PendingCommand, ProcessDetails};
+use crate::observe::info::{PendingCommand, ProcessDetails, ProcessInfo};
 use crate::table::{Placement, Table};
 use crate::{Node, Protocol};
 
@@ -21,7 +20,7 @@ impl Protocol for Any {
 
 fn process() -> ProcessInfo {
     let table = Table::<Any>::new(Node::default());
-    table.occupy(&Placement::default()).unwrap();
+    table.occupy(Placement::default()).unwrap();
     let pin = table.iter().next().unwrap();
     ProcessInfo::of(pin.pid(), pin.slot())
 }

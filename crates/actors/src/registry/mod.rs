@@ -1,4 +1,0 @@
-//! Names and groups.
-
-pub(crate) mod groups;
-pub(crate) mod names;

@@ -1,0 +1,78 @@
+//! What is told of the end of a process, in one word.
+
+use std::mem::ManuallyDrop;
+use std::task::Waker;
+
+use filch_parker::Unparker;
+
+use crate::Protocol;
+use crate::process::context;
+use crate::process::error::Exit;
+
+/// What is told of the end.
+pub(crate) enum Waiter<P: Protocol> {
+    /// A thread, which then takes the exit.
+    Thread(Unparker),
+    /// A future, which then takes the exit.
+    Future(Waker),
+    /// No thread waits: this is called with the exit.
+    Call(Box<dyn FnOnce(Exit<P>) + Send>),
+}
+
+/// A waiter in one word: the address of its box; or, of the waker of a process of this protocol,
+/// the address that the waker knows it by, marked with [`PROCESS`]: that needs no box.
+pub(crate) struct Left<P: Protocol>(pub(crate) *mut Waiter<P>);
+
+/// No box lies at such an address, nor does a slot.
+pub(crate) const PROCESS: usize = 2;
+
+impl<P: Protocol> Left<P> {
+    pub(crate) fn boxed(waiter: Waiter<P>) -> Self {
+        Self(Box::into_raw(Box::new(waiter)))
+    }
+
+    /// A clone of the waker, which is one of a process of this protocol if it `is_own`.
+    pub(crate) fn waker(waker: &Waker, is_own: bool) -> Self {
+        if is_own {
+            let waker = ManuallyDrop::new(waker.clone());
+            return Self(marked(&waker));
+        }
+        Self::boxed(Waiter::Future(waker.clone()))
+    }
+
+    /// The waiter.
+    pub(crate) fn open(self) -> Waiter<P> {
+        let word = ManuallyDrop::new(self).0;
+        if word.addr() & PROCESS == 0 {
+            // SAFETY: then `boxed` has made it, and this is used up.
+            return *unsafe { Box::from_raw(word) };
+        }
+        let data = word.map_addr(|address| address & !PROCESS);
+        // SAFETY: `waker` has made it, of a waker of its own that it has not dropped.
+        Waiter::Future(unsafe { context::from_data::<P>(data.cast()) })
+    }
+}
+
+impl<P: Protocol> Drop for Left<P> {
+    fn drop(&mut self) {
+        drop(Self(self.0).open());
+    }
+}
+
+/// The word of a process's waker.
+pub(crate) fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
+    let data = waker.data().cast_mut().cast::<Waiter<P>>();
+    data.map_addr(|address| address | PROCESS)
+}
+
+/// The word that a handle has left in a [`LifeCell`] when it was polled, or 0.
+#[derive(Debug, Default)]
+pub struct Waiting(pub(crate) usize);
+
+impl Waiting {
+    /// Whether something may be there.
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0 != 0
+    }
+}
