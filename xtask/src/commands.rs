@@ -16,3 +16,4 @@ pub(crate) mod sanitize;
 pub(crate) mod shuttle;
 pub(crate) mod soak;
 pub(crate) mod test;
+pub(crate) mod weigh;

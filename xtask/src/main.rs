@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused,
-    sanitize, shuttle, soak, test,
+    sanitize, shuttle, soak, test, weigh,
 };
 
 #[derive(Parser)]
@@ -60,6 +60,8 @@ enum Command {
     Sanitize(sanitize::Options),
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(soak::Options),
+    /// The lines of each room, and the most that it may have.
+    Weigh(weigh::Options),
 }
 
 fn main() -> ExitCode {
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),
+        Command::Weigh(options) => weigh::run(&options),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");

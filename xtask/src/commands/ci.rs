@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test};
+use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test, weigh};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
@@ -84,6 +84,7 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
     stages.run("house rules", || lint::check(workspace));
+    stages.run("weight", weigh::check);
     add_clippy(stages);
     package::add_stages(workspace, stages);
     test::add_ci_stages(workspace, stages);

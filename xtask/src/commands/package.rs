@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use crate::commands::lint;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, root, target_directory, tee_both};
+use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee_both, untar};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, libtest};
 
@@ -73,7 +73,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     for (name, _) in workspace.published() {
         pack.args(["--package", name]);
     }
-    if is_dirty()? {
+    if !git(&["status", "--porcelain"])?.is_empty() {
         println!("there are changes that are not committed: cargo is told to take them");
         pack.arg("--allow-dirty");
     }
@@ -107,30 +107,16 @@ fn is_warning(line: &str) -> bool {
     line.starts_with("warning: ")
 }
 
-fn is_dirty() -> Result<bool> {
-    let mut status = Command::new("git");
-    status.args(["status", "--porcelain"]).current_dir(root());
-    Ok(!status.output()?.stdout.is_empty())
-}
-
 /// Unpacks the archives into a workspace of its own, whose members find each other there instead of
 /// in the registry.
 fn unpack(workspace: &Workspace) -> Result<()> {
     let place = unpacked();
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
-    }
-    fs::create_dir_all(&place)?;
+    fresh_folder(&place)?;
     let mut names = Vec::new();
     for (name, member) in workspace.published() {
         let folder = format!("{name}-{}", member.version);
         let archive = target_directory(PLACE).join(format!("package/{folder}.crate"));
-        let mut tar = Command::new("tar");
-        // Modified now: in the archive all files have one date, by which none of them has changed.
-        tar.arg("-xmzf").arg(archive).arg("-C").arg(&place);
-        if !tar.status()?.success() {
-            return Err(format!("the archive of {name} cannot be unpacked").into());
-        }
+        untar(&archive, &place)?;
         names.push((name, folder));
     }
     let profiles = profiles(&fs::read_to_string(root().join("Cargo.toml"))?);

@@ -92,6 +92,39 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     Some(command)
 }
 
+/// What git prints when it is asked that, at the workspace's root.
+pub(crate) fn git(arguments: &[&str]) -> Result<String> {
+    let mut git = Command::new("git");
+    let output = git.args(arguments).current_dir(root()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The files that git knows, and those that it would add, relative to the root.
+pub(crate) fn known_files() -> Result<String> {
+    git(&["ls-files", "--cached", "--others", "--exclude-standard"])
+}
+
+/// Unpacks an archive. What is in it is modified now, or cargo would take it for old.
+pub(crate) fn untar(archive: &Path, folder: &Path) -> Result<()> {
+    let mut tar = Command::new("tar");
+    tar.arg("-xmf").arg(archive).arg("-C").arg(folder);
+    if tar.status()?.success() {
+        return Ok(());
+    }
+    Err(format!("{} cannot be unpacked", archive.display()).into())
+}
+
+/// Makes a folder, empty.
+pub(crate) fn fresh_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(fs::create_dir_all(folder)?)
+}
+
 /// A tree of sources and where its builds go.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,

@@ -2,22 +2,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::finding::Finding;
 use crate::support::error::Result;
-use crate::support::process::root;
+use crate::support::process::{known_files, root};
 
 /// What fits two files beside each other.
 const COLUMNS: usize = 100;
 
 /// All files that git knows, and those that it would add, relative to the root.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let mut list = Command::new("git");
-    list.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = String::from_utf8(list.current_dir(root()).output()?.stdout)?;
     let exists = |file: &PathBuf| root().join(file).is_file();
-    Ok(listed.lines().map(PathBuf::from).filter(exists).collect())
+    Ok(known_files()?
+        .lines()
+        .map(PathBuf::from)
+        .filter(exists)
+        .collect())
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
