@@ -12,6 +12,7 @@ pub(crate) mod package;
 pub(crate) mod rayon;
 pub(crate) mod rayon_bench;
 pub(crate) mod refused;
+pub(crate) mod road;
 pub(crate) mod sanitize;
 pub(crate) mod shuttle;
 pub(crate) mod soak;

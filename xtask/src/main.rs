@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused,
+    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused, road,
     sanitize, shuttle, soak, test, weigh,
 };
 
@@ -60,6 +60,8 @@ enum Command {
     Sanitize(sanitize::Options),
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(soak::Options),
+    /// The source files that an operation executes, in their order (needs valgrind).
+    Road(road::Options),
     /// The lines of each room, and the most that it may have.
     Weigh(weigh::Options),
 }
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),
+        Command::Road(options) => road::run(&options),
         Command::Weigh(options) => weigh::run(&options),
     };
     outcome.unwrap_or_else(|error| {

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test, weigh};
+use crate::commands::{apps, book, lint, package, rayon, road, sanitize, soak, test, weigh};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
-    cargo, cargo_with_cfg, other_toolchain, run_within, target_directory,
+    Tree, cargo, cargo_with_cfg, other_toolchain, run_within, runs, target_directory,
 };
 use crate::support::stages::Stages;
 use crate::support::tally::{closing_tally, libtest};
@@ -224,33 +224,23 @@ fn add_window(stages: &mut Stages) {
     }
 }
 
-/// Compares the instructions that filch's operations take with their bars, which are about x86-64,
-/// where there is valgrind.
+/// Compares the instructions that filch's operations take with their bars, and the files that they
+/// go through with the page of the roads; both are about x86-64.
 fn add_instruction_counts(stages: &mut Stages) {
     if std::env::consts::ARCH != "x86_64" {
         return;
     }
-    const NAME: &str = "instruction counts";
-    if runs("valgrind", "--version") {
-        let mut count = cargo();
-        count.args(["bench", "--package", "filch-operations"]);
-        count.args(["--bench", "instructions", "--", "--check"]);
-        // The other half compiles in the usual place meanwhile.
-        count.env("CARGO_TARGET_DIR", target_directory("optimised"));
-        stages.check(NAME, &mut count);
-    } else {
-        stages.skip(NAME, "valgrind");
+    const NAMES: [&str; 2] = ["instruction counts", "roads"];
+    if !runs("valgrind", "--version") {
+        return NAMES.iter().for_each(|name| stages.skip(name, "valgrind"));
     }
-}
-
-/// Whether a program is installed, which ends well with that argument.
-fn runs(program: &str, argument: &str) -> bool {
-    let mut probe = Command::new(program);
-    probe
-        .arg(argument)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
+    // The other half compiles in the usual place meanwhile.
+    let cargo = || Tree::here("optimised").cargo();
+    let mut count = cargo();
+    count.args(["bench", "--package", "filch-operations"]);
+    count.args(["--bench", "instructions", "--", "--check"]);
+    stages.check(NAMES[0], &mut count);
+    stages.run(NAMES[1], || road::check(cargo()));
 }
 
 /// Whether builds for `target` are possible here. Where they are not, `house rules` still refuses a

@@ -14,7 +14,7 @@ use clap::Args;
 use crate::support::error::Result;
 use crate::support::parallel;
 use crate::support::process::{Ended, Tree, root, run_within};
-use crate::support::programs::{self, Kind};
+use crate::support::programs;
 use crate::support::table::Table;
 use crate::support::tally::{Tally, libtest, libtest_tally};
 
@@ -105,7 +105,7 @@ fn tests(filter: &str) -> Result<Vec<Test>> {
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
     let mut tests = Vec::new();
-    for (file, program) in programs::build(&mut build, Kind::Test)? {
+    for (file, program) in programs::build(&mut build, &["test"])? {
         for name in programs::tests(&program)? {
             let (file, program) = (file.clone(), program.clone());
             if format!("{file}::{name}").contains(filter) {

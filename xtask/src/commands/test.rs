@@ -11,7 +11,7 @@ use crate::commands::shuttle;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, run_within};
-use crate::support::programs::{self, Kind};
+use crate::support::programs;
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, libtest, nextest};
 
@@ -113,7 +113,7 @@ pub(crate) fn examples(cargo: &dyn Fn() -> Command, workspace: &Workspace) -> Re
         let mut build = cargo();
         build.args(["build", "--quiet", "--package", package]);
         build.args(["--all-features", "--examples"]);
-        for (name, program) in programs::build(&mut build, Kind::Example)? {
+        for (name, program) in programs::build(&mut build, &["example"])? {
             let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
             let passed = ended.status.is_some_and(|status| status.success());
             let verdict = if passed { "ok" } else { "FAILED" };

@@ -32,43 +32,28 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// Lines of one room.
-#[derive(Debug, Default, PartialEq)]
-struct Weight {
-    src: usize,
-    code: usize,
-    all: usize,
-}
-
-/// Weights by room.
-type Rooms = BTreeMap<String, Weight>;
+/// `src`, `code` and `all` of each room.
+type Rooms = BTreeMap<String, [usize; 3]>;
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let rooms = weigh(root(), &git(&["ls-files"])?);
-    let before = options
-        .against
-        .as_deref()
-        .map_or(Ok(Rooms::new()), weigh_commit)?;
+    let before = options.against.as_deref().map(weigh_commit).transpose()?;
     if options.write {
-        let lines = rooms.iter().filter(|(room, _)| is_bounded(room));
-        let lines: BTreeMap<_, _> = lines
-            .map(|(room, weight)| (room, weight.of(room)))
-            .collect();
-        let head = "# The most lines of each room: `cargo xtask weigh --write` makes this.\n";
-        fs::write(
-            root().join(BUDGETS),
-            head.to_owned() + &toml::to_string(&lines)?,
-        )?;
+        let mut budgets = "# Made by `cargo xtask weigh --write`.\n".to_owned();
+        for (room, lines) in rooms.iter().filter_map(bounded) {
+            budgets += &format!("{room:?} = {lines}\n");
+        }
+        fs::write(root().join(BUDGETS), budgets)?;
     }
     let budgets = budgets()?;
     let mut table = Table::new(["room", ">src", ">code", ">all", ">at most", ">before"]);
+    let shown = |lines: Option<&usize>| lines.map_or(String::new(), usize::to_string);
     for (room, weight) in &rooms {
-        let [src, code, all] = [weight.src, weight.code, weight.all].map(|lines| lines.to_string());
-        let budget = budgets.get(room).map_or(String::new(), usize::to_string);
-        let before = before
-            .get(room)
-            .map_or(String::new(), |weight| weight.of(room).to_string());
-        table.row([room.clone(), src, code, all, budget, before]);
+        let [src, code, all] = weight.map(|lines| lines.to_string());
+        let before = before.as_ref().and_then(|before| before.get(room));
+        let before = before.map(|weight| weight[counted(room)]);
+        let budget = shown(budgets.get(room));
+        table.row([room.clone(), src, code, all, budget, shown(before.as_ref())]);
     }
     print!("{table}");
     Ok(report(&rooms, &budgets).exit_code())
@@ -85,8 +70,8 @@ fn budgets() -> Result<BTreeMap<String, usize>> {
 
 fn report(rooms: &Rooms, budgets: &BTreeMap<String, usize>) -> Tally {
     let mut tally = Tally::default();
-    for (room, weight) in rooms.iter().filter(|(room, _)| is_bounded(room)) {
-        let (lines, most) = (weight.of(room), budgets.get(room).copied().unwrap_or(0));
+    for (room, lines) in rooms.iter().filter_map(bounded) {
+        let most = budgets.get(room).copied().unwrap_or(0);
         if lines > most {
             println!("error: {room} has {lines} lines, at most {most} in {BUDGETS}");
         }
@@ -95,9 +80,15 @@ fn report(rooms: &Rooms, budgets: &BTreeMap<String, usize>) -> Tally {
     tally
 }
 
-/// Whether a room has a budget of its own.
-fn is_bounded(room: &str) -> bool {
-    room == REPOSITORY || room.ends_with("/src") && !room.contains('*')
+/// A room that has a budget of its own, with its lines.
+fn bounded<'r>((room, weight): (&'r String, &[usize; 3])) -> Option<(&'r str, usize)> {
+    let is_bounded = room == REPOSITORY || room.ends_with("/src") && !room.contains('*');
+    is_bounded.then(|| (room.as_str(), weight[counted(room)]))
+}
+
+/// What counts of a room: its sources, or all of it.
+fn counted(room: &str) -> usize {
+    if room.ends_with("/src") { 0 } else { 2 }
 }
 
 fn weigh_commit(commit: &str) -> Result<Rooms> {
@@ -105,10 +96,8 @@ fn weigh_commit(commit: &str) -> Result<Rooms> {
     fresh_folder(&folder)?;
     git(&["archive", "--output", &archive.to_string_lossy(), commit])?;
     untar(&archive, &folder)?;
-    Ok(weigh(
-        &folder,
-        &git(&["ls-tree", "-r", "--name-only", commit])?,
-    ))
+    let listed = git(&["ls-tree", "-r", "--name-only", commit])?;
+    Ok(weigh(&folder, &listed))
 }
 
 /// The rooms of the tree in `folder`, whose files are `listed`. One that was deleted, and the
@@ -117,93 +106,53 @@ fn weigh(folder: &Path, listed: &str) -> Rooms {
     let mut rooms = Rooms::new();
     for file in listed.lines().filter(|file| file.ends_with(".rs")) {
         let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let own = weight(file, &text);
         for room in rooms_of(file) {
-            rooms.entry(room).or_default().add(file, &text);
+            let sum = rooms.entry(room).or_default();
+            *sum = [0, 1, 2].map(|measure| sum[measure] + own[measure]);
         }
     }
     rooms
 }
 
-/// The rooms that a file is in.
+/// The repository, the folder at its root, and the sources of a package.
 fn rooms_of(file: &str) -> Vec<String> {
-    let parts: Vec<_> = file.split('/').collect();
-    let mut rooms = vec![REPOSITORY.to_owned(), parts[0].to_owned()];
-    match parts[..] {
-        ["crates", package, "src", ..] => {
-            rooms.extend(["crates/*/src".to_owned(), format!("crates/{package}/src")]);
-        }
-        [folder @ ("apps" | "compat"), package, "src", ..] => {
-            rooms.push(format!("{folder}/{package}/src"));
-        }
-        ["xtask", "src", ..] => rooms.push("xtask/src".to_owned()),
-        _ => {}
+    let folder = file.split('/').next().unwrap_or_default();
+    let mut rooms = vec![REPOSITORY.to_owned(), folder.to_owned()];
+    if let Some((package, _)) = file.split_once("/src/").filter(|_| folder != "tests") {
+        rooms.push(format!("{package}/src"));
+        rooms.extend((folder == "crates").then(|| "crates/*/src".to_owned()));
     }
     rooms
 }
 
-impl Weight {
-    fn add(&mut self, file: &str, text: &str) {
-        self.all += text.lines().count();
-        if !file
-            .split('/')
-            .any(|part| matches!(part, "tests" | "tests.rs"))
-        {
-            let shipped = || {
-                text.lines()
-                    .take_while(|line| !line.starts_with("#[cfg(test)]"))
-            };
-            let is_code =
-                |line: &&str| !matches!(line.trim(), "") && !line.trim().starts_with("//");
-            self.src += shipped().count();
-            self.code += shipped().filter(is_code).count();
-        }
-    }
-
-    /// What counts of a room: its sources, or all of it.
-    fn of(&self, room: &str) -> usize {
-        if room.ends_with("/src") {
-            self.src
-        } else {
-            self.all
-        }
-    }
+fn weight(file: &str, text: &str) -> [usize; 3] {
+    let is_test = file
+        .split('/')
+        .any(|part| part.trim_end_matches(".rs") == "tests");
+    let lines = text
+        .lines()
+        .take_while(|line| !is_test && !line.starts_with("#[cfg(test)]"));
+    let shipped: Vec<_> = lines.map(str::trim_start).collect();
+    let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
+    let code = shipped.iter().filter(is_code).count();
+    [shipped.len(), code, text.lines().count()]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Weight, rooms_of};
+    use super::{rooms_of, weight};
 
     #[test]
     fn tests_comments_and_blank_lines_are_told_from_code() {
         let text = "//! A.\n\nuse b;\n    // C.\n#[cfg(test)]\nmod tests {}\n";
-        let mut weight = Weight::default();
-        for file in [
-            "crates/a/src/b.rs",
-            "crates/a/src/b/tests.rs",
-            "crates/a/tests/c.rs",
-        ] {
-            weight.add(file, text);
-        }
-        assert_eq!(
-            weight,
-            Weight {
-                src: 4,
-                code: 1,
-                all: 18
-            }
-        );
+        assert_eq!(weight("crates/a/src/b.rs", text), [4, 1, 6]);
+        assert_eq!(weight("crates/a/src/b/tests.rs", text), [0, 0, 6]);
     }
 
     #[test]
     fn a_file_is_in_its_package_its_folder_and_the_repository() {
-        let rooms = rooms_of("crates/a/src/b/c.rs");
-        assert_eq!(
-            rooms,
-            ["the repository", "crates", "crates/*/src", "crates/a/src"]
-        );
-        assert_eq!(
-            rooms_of("tests/soak/src/main.rs"),
-            ["the repository", "tests"]
-        );
+        let found = rooms_of("crates/a/src/b/c.rs").join(", ");
+        assert_eq!(found, "the repository, crates, crates/a/src, crates/*/src");
     }
 }

@@ -92,6 +92,16 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     Some(command)
 }
 
+/// Whether a program is installed, which ends well with that argument.
+pub(crate) fn runs(program: &str, argument: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe
+        .arg(argument)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
 /// What git prints when it is asked that, at the workspace's root.
 pub(crate) fn git(arguments: &[&str]) -> Result<String> {
     let mut git = Command::new("git");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::sources;
 use crate::support::error::Result;
 use crate::support::process::Tree;
-use crate::support::programs::{self, Kind};
+use crate::support::programs;
 
 /// One test of one file in `loom-tests/tests`.
 pub(crate) struct Model {
@@ -86,5 +86,5 @@ fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> 
     for file in files {
         command.args(["--test", file]);
     }
-    programs::build(&mut command, Kind::Test)
+    programs::build(&mut command, &["test"])
 }

@@ -18,7 +18,7 @@ use crate::commands::loom;
 use crate::support::error::Result;
 use crate::support::parallel;
 use crate::support::process::{Ended, root, run_within};
-use crate::support::programs::{self, Kind};
+use crate::support::programs;
 
 /// The memory that a test may ask for, in KiB: a loop that never ends may allocate.
 const MEMORY: u32 = 8 << 20;
@@ -59,7 +59,7 @@ pub(super) fn tests(
     for package in packages {
         let mut command = plain.cargo();
         command.args(["test", "--no-run", "--quiet", "--package", package]);
-        for (program, path) in programs::build(&mut command, Kind::AnyTest)? {
+        for (program, path) in programs::build(&mut command, &["test", "lib"])? {
             for test in programs::tests(&path)? {
                 let name = match program.replace('_', "-") {
                     own if own == *package => format!("{package}::{test}"),
