@@ -32,7 +32,7 @@ enum Command {
     Ci(ci::Options),
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),
-    /// The house rules that rustc and clippy cannot check: layers, circles, orderings, words.
+    /// The house rules that rustc and clippy cannot check: layers, circles, notes, ledgers.
     Lint,
     /// Builds the book with mdbook, which it installs if there is none, and follows its links.
     Book,

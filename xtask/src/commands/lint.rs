@@ -2,13 +2,9 @@
 
 mod circles;
 mod finding;
-mod folders;
-mod imports;
 mod layers;
 mod markdown;
-mod modules;
 mod source;
-mod terms;
 mod text;
 mod unsafety;
 
@@ -23,7 +19,6 @@ use crate::support::process::root;
 use crate::support::tally::Tally;
 
 use finding::Finding;
-use imports::Imports;
 
 pub(crate) use layers::{PRIMITIVES_WITHOUT_STD, primitives};
 
@@ -46,9 +41,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         note(layers::check(package, member));
     }
     for package in packages()? {
-        let imports = Imports::read(&root().join(&package).join("src"))?;
-        note(circles::check(&package, &imports));
-        note(folders::check(&package, &imports));
+        note(circles::check(&package)?);
     }
     for file in source::files()? {
         note(source::check(&file)?);
@@ -56,7 +49,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for file in text::files()? {
         note(text::check(&file)?);
     }
-    note(terms::check()?);
     note(unsafety::check()?);
     for file in markdown::files()? {
         note(markdown::check(&file)?);

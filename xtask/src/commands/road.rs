@@ -183,6 +183,7 @@ mod tests {
         };
         let page = page(&[road]);
         assert_eq!(row(&page, "a hop"), Some([2.0, 1.0, 3.0]));
-        assert!(page.ends_with("## A hop\n\n| file | instructions |\n|---|--:|\n| a/src/b.rs | 2.0 |\n| a/src/c.rs | 0.6 |\n"));
+        let section = "## A hop\n\n| file | instructions |\n|---|--:|\n| a/src/b.rs | 2.0 |\n";
+        assert!(page.contains(section));
     }
 }
