@@ -3,6 +3,7 @@
 pub(crate) mod code;
 pub(crate) mod copies;
 pub(crate) mod error;
+pub(crate) mod explore;
 pub(crate) mod metadata;
 pub(crate) mod parallel;
 pub(crate) mod process;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, files_below, root, target_directory, tee_both};
+use crate::support::process::{cargo, files_below, root, target_directory, tee};
 use crate::support::tally::Tally;
 
 use links::Page;
@@ -38,7 +38,7 @@ pub(crate) fn check() -> Result<Tally> {
         .args(["build", "docs", "--dest-dir"])
         .arg(&built)
         .current_dir(root());
-    let (status, output) = tee_both(&mut build)?;
+    let (status, output) = tee(&mut build)?;
     if !status.success() {
         return Err("mdbook cannot build the book".into());
     }

@@ -17,7 +17,7 @@ use crate::support::process::{
     Tree, cargo, cargo_with_cfg, other_toolchain, run_within, runs, target_directory,
 };
 use crate::support::stages::Stages;
-use crate::support::tally::{closing_tally, libtest};
+use crate::support::tally::{closing_tally, tests};
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -208,7 +208,7 @@ fn add_features(stages: &mut Stages) {
     let mut test = cargo();
     test.args(["test", "--package", "filch-scheduler", "--all-features"]);
     test.args(["--test", "features"]);
-    stages.run("the scheduler's features", || libtest(&mut test));
+    stages.run("the scheduler's features", || tests(&mut test));
 }
 
 /// Looks at what `filch simulate --window` shows, where there is an X server without a screen.
@@ -218,7 +218,7 @@ fn add_window(stages: &mut Stages) {
         let mut test = cargo();
         test.args(["test", "--package", "filch-cli", "--features", "window"]);
         test.args(["--test", "simulate"]);
-        stages.run(NAME, || libtest(&mut test));
+        stages.run(NAME, || tests(&mut test));
     } else {
         stages.skip(NAME, "Xvfb");
     }

@@ -9,9 +9,9 @@ use std::process::{Command, ExitCode};
 use crate::commands::lint;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee_both, untar};
+use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee, untar};
 use crate::support::stages::Stages;
-use crate::support::tally::{Tally, libtest};
+use crate::support::tally::{Tally, tests};
 
 /// Where the packages are made, below the target directory.
 const PLACE: &str = "publish";
@@ -94,7 +94,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
 }
 
 fn runs_without_a_warning(cargo: &mut Command) -> Result<bool> {
-    let (status, output) = tee_both(cargo)?;
+    let (status, output) = tee(cargo)?;
     let warnings = output.lines().filter(|line| is_warning(line)).count();
     let passed = status.success() && warnings == 0;
     if !passed {
@@ -147,7 +147,7 @@ fn test() -> Result<Tally> {
     command
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(["--lib", "--bins", "--tests", "--examples"]);
-    libtest(&mut command)
+    tests(&mut command)
 }
 
 /// What the workspace's manifest says of how to build for tests: built alike, dependencies are

@@ -10,9 +10,9 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, root, target_directory, tee_stdout};
+use crate::support::process::{cargo, root, target_directory, tee};
 use crate::support::stages::Stages;
-use crate::support::tally::{Tally, libtest_skipped, libtest_tally};
+use crate::support::tally::{Tally, libtest_skipped, tests_tally};
 
 use super::refused::Errno;
 use sources::{Count, Package, Sources};
@@ -167,8 +167,8 @@ impl Core {
         if let Self::Refused(errno) = self {
             tests = errno.refusing(&tests)?;
         }
-        let (status, output) = tee_stdout(&mut tests)?;
-        let mut tally = libtest_tally(&output);
+        let (status, output) = tee(&mut tests)?;
+        let mut tally = tests_tally(&output);
         let skipped = libtest_skipped(&output);
         let complaints = [
             (!status.success(), "cargo test has failed".to_owned()),

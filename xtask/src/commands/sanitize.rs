@@ -8,7 +8,7 @@ use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{other_toolchain, root, target_directory};
 use crate::support::stages::Stages;
-use crate::support::tally::libtest;
+use crate::support::tally::tests;
 
 /// Sanitizers need an explicit target, if only this machine's: without one, build scripts would be
 /// instrumented too.
@@ -69,7 +69,7 @@ impl Sanitizer {
         // larger than what a pool keeps of a stack to say that it is full.
         command.args(["--", "--skip", "bytes_resident"]);
         command.args(["--skip", "a_stack_that_is_full"]);
-        stages.run(name, || libtest(&mut command));
+        stages.run(name, || tests(&mut command));
     }
 
     fn command(self) -> (&'static str, Command) {

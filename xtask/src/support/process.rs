@@ -178,33 +178,18 @@ pub(crate) fn target_directory(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
 
-/// Runs `command` and passes its standard output on, line by line, while collecting it.
-///
-/// Standard error is left alone: cargo's progress stays on the terminal.
-pub(crate) fn tee_stdout(command: &mut Command) -> Result<(ExitStatus, String)> {
-    let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().expect("stdout was just piped");
-    let collected = tee(stdout)?;
-    Ok((child.wait()?, collected))
-}
-
-/// As [`tee_stdout`], for both streams as one: nextest writes its summary to standard error.
-pub(crate) fn tee_both(command: &mut Command) -> Result<(ExitStatus, String)> {
+/// Runs `command` and passes both of its streams on as one, line by line, while collecting them.
+pub(crate) fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
     let (mut child, output) = spawn_with_one_output(command)?;
-    let collected = tee(output)?;
-    Ok((child.wait()?, collected))
-}
-
-fn tee(stream: impl Read) -> Result<String> {
     let mut collected = String::new();
-    let mut reader = BufReader::new(stream);
+    let mut reader = BufReader::new(output);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
         std::io::stdout().write_all(&line)?;
         collected.push_str(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    Ok(collected)
+    Ok((child.wait()?, collected))
 }
 
 /// How a program that was run by [`run_within`] ended.

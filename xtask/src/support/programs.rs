@@ -1,11 +1,58 @@
 //! Test programs and examples: built by cargo, run by us.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use super::error::Result;
+
+/// One test of a program.
+pub(crate) struct Test {
+    /// The program's name: of a file in `tests`, without `.rs`, or of a library.
+    pub(crate) file: String,
+    /// The test function's path in it.
+    pub(crate) name: String,
+    pub(crate) program: PathBuf,
+}
+
+impl Test {
+    /// Runs it alone, in `folder`.
+    pub(crate) fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["--exact", &self.name, "--nocapture", "--test-threads=1"]);
+        command.current_dir(folder);
+        command
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}::{}", self.file, self.name)
+    }
+}
+
+/// The tests in the programs that `cargo` builds and does not run, made from these kinds of
+/// targets; ordered by file.
+pub(crate) fn tests(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<Test>> {
+    let mut tests = Vec::new();
+    for (file, program) in build(cargo, kinds)? {
+        let mut list = Command::new(&program);
+        let listing = list.args(["--list", "--format", "terse"]).output()?;
+        if !listing.status.success() {
+            return Err(format!("{} does not list its tests", program.display()).into());
+        }
+        let names = String::from_utf8(listing.stdout)?;
+        let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
+        tests.extend(names.map(|name| Test {
+            file: file.clone(),
+            name: name.to_owned(),
+            program: program.clone(),
+        }));
+    }
+    Ok(tests)
+}
 
 /// Runs `cargo`, which builds and does not run, and returns the name and the path of each program
 /// made from one of these kinds of targets, sorted.
@@ -21,19 +68,6 @@ pub(crate) fn build(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<(String, 
     }
     programs.sort();
     Ok(programs)
-}
-
-/// The names of the tests in a test program.
-pub(crate) fn tests(program: &Path) -> Result<Vec<String>> {
-    let listing = Command::new(program)
-        .args(["--list", "--format", "terse"])
-        .output()?;
-    if !listing.status.success() {
-        return Err(format!("{} does not list its tests", program.display()).into());
-    }
-    let text = String::from_utf8(listing.stdout)?;
-    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
-    Ok(names.map(str::to_owned).collect())
 }
 
 /// Reads one of cargo's messages; `None` unless it announces a program of these kinds.

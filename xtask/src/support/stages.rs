@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Result;
 use super::table::Table;
-use super::tally::Tally;
+use super::tally::{Tally, longest};
 
 struct Finished {
     name: String,
@@ -95,6 +95,9 @@ impl Stages {
             if let Some(error) = error {
                 println!("error: {name}: {error}");
             }
+        }
+        if let Some((name, seconds)) = longest() {
+            println!("the longest test: {seconds:.1} s, {name}");
         }
         println!("{sum}");
         sum.exit_code()

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::Mutex;
 
 use super::error::Result;
-use super::process::{tee_both, tee_stdout};
+use super::process::tee;
 
 /// How many tests, models or checks passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,16 +51,40 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs a `cargo test` and counts what its closing lines say.
-pub(crate) fn libtest(command: &mut Command) -> Result<Tally> {
-    let (status, output) = tee_stdout(command)?;
-    Ok(verdict(status, libtest_tally(&output)))
+/// Runs a `cargo test`, or a `cargo nextest run`, counts what its closing lines say, and notes the
+/// times of its tests.
+pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
+    let (status, output) = tee(command)?;
+    for (name, seconds) in output.lines().filter_map(time) {
+        note_time(name, seconds);
+    }
+    Ok(verdict(status, tests_tally(&output)))
 }
 
-/// Runs a `cargo nextest run` and counts what its closing line says.
-pub(crate) fn nextest(command: &mut Command) -> Result<Tally> {
-    let (status, output) = tee_both(command)?;
-    Ok(verdict(status, nextest_tally(&output)))
+/// What nextest, or libtest with `--report-time`, says of a test.
+fn time(line: &str) -> Option<(&str, f64)> {
+    if let Some((_, rest)) = line.split_once("PASS [") {
+        let (seconds, name) = rest.split_once("s] ")?;
+        let name = name.split_once(") ").map_or(name, |(_, name)| name);
+        return Some((name, seconds.trim().parse().ok()?));
+    }
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
+    Some((name, rest.strip_suffix("s>")?.parse().ok()?))
+}
+
+static LONGEST: Mutex<Option<(String, f64)>> = Mutex::new(None);
+
+/// A test, a model or a schedule took so many seconds.
+pub(crate) fn note_time(name: impl Into<String>, seconds: f64) {
+    let mut longest = LONGEST.lock().expect("no holder panics");
+    if longest.as_ref().is_none_or(|(_, known)| *known < seconds) {
+        *longest = Some((name.into(), seconds));
+    }
+}
+
+/// The test that took longest until now, and its seconds.
+pub(crate) fn longest() -> Option<(String, f64)> {
+    LONGEST.lock().expect("no holder panics").clone()
 }
 
 /// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
@@ -80,14 +105,14 @@ pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
     verdict(status, tally)
 }
 
-/// The sum of libtest's closing lines, `test result: ok. 3 passed; 0 failed; 0 ignored; …`.
-pub(crate) fn libtest_tally(output: &str) -> Tally {
+/// The sum of the closing lines: libtest's `test result: ok. 3 passed; 0 failed; 0 ignored; …`,
+/// nextest's `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
+pub(crate) fn tests_tally(output: &str) -> Tally {
     let mut tally = Tally::default();
-    for line in output.lines() {
-        if let Some((_, counts)) = line.split_once("test result: ") {
-            tally.passed += number_before(counts, "passed");
-            tally.failed += number_before(counts, "failed");
-        }
+    let closes = |line: &&str| line.contains("test result: ") || line.contains("Summary [");
+    for line in output.lines().filter(closes) {
+        tally.passed += number_before(line, "passed");
+        tally.failed += number_before(line, "failed") + number_before(line, "timed out");
     }
     tally
 }
@@ -120,17 +145,6 @@ pub(crate) fn libtest_skipped(output: &str) -> Skipped {
     skipped
 }
 
-/// nextest's closing line,
-/// `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
-fn nextest_tally(output: &str) -> Tally {
-    let mut tally = Tally::default();
-    for line in output.lines().filter(|line| line.contains("Summary [")) {
-        tally.passed += number_before(line, "passed");
-        tally.failed += number_before(line, "failed") + number_before(line, "timed out");
-    }
-    tally
-}
-
 /// The number that stands right before `word`, or 0.
 fn number_before(text: &str, word: &str) -> u64 {
     let Some((before, _)) = text.split_once(&format!(" {word}")) else {
@@ -142,7 +156,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Skipped, Tally, libtest_skipped, libtest_tally, nextest_tally};
+    use super::{Skipped, Tally, libtest_skipped, tests_tally, time};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -153,7 +167,7 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             passed: 13,
             failed: 2,
         };
-        assert_eq!(libtest_tally(output), expected);
+        assert_eq!(tests_tally(output), expected);
         let skipped = Skipped {
             ignored: 1,
             filtered: 0,
@@ -170,6 +184,14 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             passed: 3,
             failed: 3,
         };
-        assert_eq!(nextest_tally(output), expected);
+        assert_eq!(tests_tally(output), expected);
+    }
+
+    #[test]
+    fn the_time_of_a_test_is_read() {
+        let nextest = "        PASS [   2.031s] (1/2) a::b tests::c";
+        assert_eq!(time(nextest), Some(("a::b tests::c", 2.031)));
+        assert_eq!(time("test tests::c ... ok <0.5s>"), Some(("tests::c", 0.5)));
+        assert_eq!(time("test tests::c ... ok"), None);
     }
 }

@@ -38,8 +38,7 @@ const MOST_HANGS: usize = 3;
 pub(super) struct Test {
     /// `injector::lives::one` for a model, `filch-injector/tests::one` for a test of a package.
     name: String,
-    program: PathBuf,
-    test: String,
+    of: programs::Test,
     folder: PathBuf,
     elapsed: Duration,
     /// The mutants whose code it runs.
@@ -59,18 +58,14 @@ pub(super) fn tests(
     for package in packages {
         let mut command = plain.cargo();
         command.args(["test", "--no-run", "--quiet", "--package", package]);
-        for (program, path) in programs::build(&mut command, &["test", "lib"])? {
-            for test in programs::tests(&path)? {
-                let name = match program.replace('_', "-") {
-                    own if own == *package => format!("{package}::{test}"),
-                    program => format!("{package}/{program}::{test}"),
-                };
-                let folder = plain
-                    .root
-                    .join("crates")
-                    .join(package.trim_start_matches("filch-"));
-                found.push(Test::new(name, path.clone(), test, folder));
-            }
+        let folder = package.trim_start_matches("filch-");
+        let folder = plain.root.join("crates").join(folder);
+        for test in programs::tests(&mut command, &["test", "lib"])? {
+            let name = match test.file.replace('_', "-") {
+                own if own == *package => format!("{package}::{}", test.name),
+                program => format!("{package}/{program}::{}", test.name),
+            };
+            found.push(Test::new(name, test, folder.clone()));
         }
     }
     // No name would mean all of them.
@@ -79,13 +74,7 @@ pub(super) fn tests(
         some => loom::models(&model, some)?,
     };
     for of in models {
-        let folder = model.root.join("loom-tests");
-        found.push(Test::new(
-            of.full_name(),
-            of.program.clone(),
-            of.test.clone(),
-            folder,
-        ));
+        found.push(Test::new(of.to_string(), of, model.root.join("loom-tests")));
     }
     println!(
         "{} tests and models; first, without any mutant",
@@ -96,7 +85,7 @@ pub(super) fn tests(
     let progress = Mutex::new(progress);
     let jobs: Vec<_> = found.iter().enumerate().collect();
     let alone = parallel::map(&jobs, |(number, test)| {
-        let built = fs::metadata(&test.program)?.modified()?;
+        let built = fs::metadata(&test.of.program)?.modified()?;
         let locked = || progress.lock().expect("no holder panics");
         if let Some(known) = locked().test(&test.name, built, longest) {
             return Ok(known);
@@ -137,11 +126,10 @@ pub(super) fn tests(
 }
 
 impl Test {
-    fn new(name: String, program: PathBuf, test: String, folder: PathBuf) -> Self {
+    fn new(name: String, of: programs::Test, folder: PathBuf) -> Self {
         Self {
             name,
-            program,
-            test,
+            of,
             folder,
             elapsed: Duration::ZERO,
             reaches: BTreeSet::new(),
@@ -152,16 +140,15 @@ impl Test {
     fn run(&self, (name, value): (&str, String), limit: Duration) -> Result<Ended> {
         let seconds = limit.as_secs() + 1;
         let limits = format!("ulimit -v {MEMORY}; ulimit -c 0; ulimit -S -t {seconds}");
+        let test = self.of.command(&self.folder);
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
-            .arg(&self.program)
-            .args(["--exact", &self.test, "--nocapture", "--test-threads=1"])
+            .arg(test.get_program())
+            .args(test.get_args())
             .envs([("FILCH_LOOM_ANY_COUNT", "1"), ("FILCH_LOOM_BOUND", "quick")])
             .env(name, value)
             .env("RUST_BACKTRACE", "0")
-            .env_remove("LOOM_MAX_PERMUTATIONS")
-            .env_remove("LOOM_MAX_DURATION")
             .current_dir(&self.folder);
         run_within(&mut command, limit * UNHURRIED)
     }
