@@ -42,7 +42,7 @@ enum Command {
     /// Packs what would be published, and runs the tests of each package by itself.
     Package,
     /// The tests of the published rayon, fetched by cargo, on our rayon-core.
-    Rayon(rayon::Options),
+    Rayon,
     /// Programs on rayon, on its own core and on ours, by turns.
     RayonBench(rayon_bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         Command::Book => book::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
-        Command::Rayon(options) => rayon::run(&options),
+        Command::Rayon => rayon::run(),
         Command::RayonBench(options) => rayon_bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),

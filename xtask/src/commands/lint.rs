@@ -3,8 +3,6 @@
 mod circles;
 mod finding;
 mod layers;
-mod markdown;
-mod source;
 mod text;
 mod unsafety;
 
@@ -43,37 +41,23 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for package in packages()? {
         note(circles::check(&package)?);
     }
-    for file in source::files()? {
-        note(source::check(&file)?);
-    }
     for file in text::files()? {
         note(text::check(&file)?);
     }
     note(unsafety::check()?);
-    for file in markdown::files()? {
-        note(markdown::check(&file)?);
-    }
-    let figures = bench::complaints()?.into_iter();
-    let figures = figures.map(|(file, message)| Finding {
+    let whole = |(file, message)| Finding {
         file,
         line: 1,
         message,
-    });
-    note(figures.collect());
-    let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
-        file: PathBuf::from(orderings::PAGE),
-        line: 1,
-        message,
-    });
-    note(verdicts.collect());
-    let verdicts = mutants::complaints()?
-        .into_iter()
-        .map(|(name, message)| Finding {
-            file: mutants::place(name),
-            line: 1,
-            message,
-        });
-    note(verdicts.collect());
+    };
+    let figures = bench::complaints()?.into_iter();
+    note(figures.map(whole).collect());
+    let verdicts = orderings::complaints()?.into_iter();
+    let page = |message| whole((PathBuf::from(orderings::PAGE), message));
+    note(verdicts.map(page).collect());
+    let verdicts = mutants::complaints()?.into_iter();
+    let place = |(name, message)| whole((mutants::place(name), message));
+    note(verdicts.map(place).collect());
     Ok(tally)
 }
 

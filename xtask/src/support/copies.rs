@@ -42,7 +42,8 @@ pub(crate) fn make(
     Ok(())
 }
 
-fn write(contents: &[u8], to: &Path) -> Result<()> {
+/// Writes a file, unless that is what it has: cargo builds again what is newer than its build.
+pub(crate) fn write(contents: &[u8], to: &Path) -> Result<()> {
     if fs::read(to).is_ok_and(|old| old == contents) {
         return Ok(());
     }
