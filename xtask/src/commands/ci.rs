@@ -142,7 +142,7 @@ fn add_clippy(stages: &mut Stages) {
 fn add_builds(workspace: &Workspace, stages: &mut Stages) {
     check_for(
         TARGET_WITHOUT_STD,
-        lint::PRIMITIVES_WITHOUT_STD,
+        &lint::primitives_without_std(),
         "primitives, on a target without std",
         stages,
     );

@@ -18,7 +18,7 @@ use crate::support::tally::Tally;
 
 use finding::Finding;
 
-pub(crate) use layers::{PRIMITIVES_WITHOUT_STD, primitives};
+pub(crate) use layers::{primitives, primitives_without_std};
 
 pub(crate) fn run() -> Result<ExitCode> {
     let tally = check(&Workspace::read()?)?;
