@@ -80,17 +80,7 @@ impl Symptom {
 
 impl fmt::Display for Symptom {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Race => "race",
-            Self::Leak => "leak",
-            Self::Deadlock => "deadlock",
-            Self::Wrong => "wrong",
-            Self::Crash => "crash",
-            Self::Endless => "endless",
-            Self::Hang => "hang",
-            Self::Unreached => "unreached",
-            Self::Count => "count",
-        })
+        formatter.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
