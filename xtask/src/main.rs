@@ -34,7 +34,7 @@ enum Command {
     Loom(loom::Options),
     /// The house rules that rustc and clippy cannot check: layers, circles, notes, ledgers.
     Lint,
-    /// Builds the book with mdbook, which it installs if there is none, and follows its links.
+    /// Builds the book with mdbook, which it installs, and follows its links.
     Book,
     /// Comparisons with other crates, interleaved in one process; stored runs of them, compared and
     /// published. Most arguments go to `filch-benches`.

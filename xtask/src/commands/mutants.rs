@@ -173,7 +173,7 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
     Ok(functions)
 }
 
-/// Whether the crate's root declares the file under `#[cfg(test)]`.
+/// Whether a file is among tests, or the crate's root declares it under `#[cfg(test)]`.
 fn is_for_tests(file: &Path) -> bool {
     let root_file = root().join(file.with_file_name("lib.rs"));
     let declarations = fs::read_to_string(root_file).unwrap_or_default();
@@ -181,7 +181,9 @@ fn is_for_tests(file: &Path) -> bool {
     let declaration = format!("mod {name};");
     let lines: Vec<_> = declarations.lines().collect();
     let mut pairs = lines.windows(2);
-    pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
+    name == "tests"
+        || file.iter().any(|part| part == "tests")
+        || pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
 }
 
 /// What is wrong with the stored verdicts, by crate.
