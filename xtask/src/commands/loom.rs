@@ -20,17 +20,11 @@ pub(crate) use build::models;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Explore up to N preemptions instead of each model's own bound.
-    #[arg(long, value_name = "N", conflicts_with = "full")]
-    bound: Option<usize>,
-
-    /// Explore every interleaving; many models will not end within the limit.
-    #[arg(long)]
-    full: bool,
-
-    /// Explore long models up to few preemptions, as `cargo xtask test` does.
-    #[arg(long, conflicts_with_all = ["bound", "full"])]
-    quick: bool,
+    /// Explore up to so many preemptions; `own`: each model's own bound; `quick`: few, in long
+    /// models, as `cargo xtask test` does; `full`: every interleaving, which many models will not
+    /// end within the limit.
+    #[arg(long, value_name = "N", default_value = "own")]
+    bound: String,
 
     /// Show this execution, whether or not it fails. `LOOM_LOG` says what to show of it.
     #[arg(long, value_name = "N", requires = "filter")]
@@ -46,37 +40,20 @@ pub(crate) struct Options {
 
 const DEFAULT_LIMIT: u64 = 300;
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// All models.
+    pub(crate) fn all(bound: &str) -> Self {
         Self {
-            bound: None,
-            full: false,
-            quick: false,
+            bound: bound.to_owned(),
             execution: None,
             limit: DEFAULT_LIMIT,
             filter: None,
         }
     }
-}
-
-impl Options {
-    /// All models, at their quick bounds.
-    pub(crate) fn quick() -> Self {
-        Self {
-            quick: true,
-            ..Self::default()
-        }
-    }
 
     /// What the harness is told.
     fn harness(&self) -> Harness<6> {
-        let bound = match self.bound {
-            Some(bound) => bound.to_string(),
-            None if self.full => "full".to_owned(),
-            None if self.quick => "quick".to_owned(),
-            None => "own".to_owned(),
-        };
-        let mut told = vec![("FILCH_LOOM_BOUND", bound)];
+        let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
         let is_traced = std::env::var_os(LOG).is_some();
         if let Some(number) = self.execution {
             told.push(("FILCH_LOOM_EXECUTION", number.to_string()));

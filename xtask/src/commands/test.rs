@@ -42,7 +42,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     });
     add_documentation_stages(&workspace, &mut stages);
     stages.run("models, at their quick bounds", || {
-        loom::explore(&loom::Options::quick())
+        loom::explore(&loom::Options::all("quick"))
     });
     add_schedules(&mut stages);
     Ok(stages.summary())
@@ -61,7 +61,7 @@ pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
 /// The models at their committed bounds, and the random schedules.
 pub(crate) fn add_models(stages: &mut Stages) {
     stages.run("models, at their committed bounds", || {
-        loom::explore(&loom::Options::default())
+        loom::explore(&loom::Options::all("own"))
     });
     add_schedules(stages);
 }
