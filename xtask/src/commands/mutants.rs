@@ -25,7 +25,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 
@@ -48,14 +47,6 @@ pub(crate) struct Options {
     /// Judge the functions again that have verdicts. If this is cut off, go on without `--all`.
     #[arg(long)]
     all: bool,
-
-    /// Only list the mutants of the functions that would be judged.
-    #[arg(long)]
-    list: bool,
-
-    /// Leave out the tests and models that take more processor time without a mutant.
-    #[arg(long, value_name = "SECONDS", default_value_t = 40)]
-    longest: u64,
 
     /// Only functions whose `path name` contains this: `injector/src`, or `Claim::drop`.
     filter: Option<String>,
@@ -128,31 +119,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
                 chosen.push((index, subject));
             }
         }
-        if options.list {
-            list(&chosen, &mut progress);
-            continue;
-        }
         if !is_complete {
             println!("\n== {name}: {first} mutants of {} functions", chosen.len());
-            verdicts.judge(chosen, progress, Duration::from_secs(options.longest))?;
+            verdicts.judge(chosen, progress)?;
         }
         verdicts.write()?;
         is_anything_open |= verdicts.report();
     }
     Ok(Tally::of(!is_anything_open).exit_code())
-}
-
-/// Prints the mutants that are to be judged.
-fn list(chosen: &[(usize, Subject)], progress: &mut Progress) {
-    for (_, subject) in chosen {
-        let Function { file, name, .. } = &subject.function;
-        let found = progress.entry(&subject.function);
-        for (place, mutant) in subject.mutants.iter().enumerate() {
-            if !found.is_judged(place) {
-                println!("{} {name}: {}", file.display(), mutant.what);
-            }
-        }
-    }
 }
 
 /// The functions below `sources`, with their names in a ledger.

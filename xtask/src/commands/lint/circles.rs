@@ -163,33 +163,31 @@ fn named(code: TokenStream, depth: usize, found: &mut Vec<(String, usize)>) {
 }
 
 /// The sets of modules in which each reaches each other.
-fn circles(imports: &Imports) -> Vec<BTreeSet<&str>> {
-    let reach = |module: &str| {
-        let mut found = BTreeSet::new();
-        let mut open = vec![module.to_owned()];
-        while let Some(current) = open.pop() {
-            for (_, to) in imports.keys().filter(|(from, _)| *from == current) {
-                if found.insert(to.as_str()) {
-                    open.push(to.clone());
-                }
-            }
+fn circles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
+    let edges = imports
+        .keys()
+        .map(|(from, to)| (from.as_str(), to.as_str()));
+    let edges: BTreeSet<_> = edges.collect();
+    let mut reach = edges.clone();
+    loop {
+        let ways = reach.iter().flat_map(|&(from, through)| {
+            let next = edges
+                .range((through, "")..)
+                .take_while(move |(of, _)| *of == through);
+            next.map(move |&(_, to)| (from, to))
+        });
+        let longer: BTreeSet<_> = ways.filter(|way| !reach.contains(way)).collect();
+        if longer.is_empty() {
+            break;
         }
-        found
-    };
-    let modules: BTreeSet<_> = imports.keys().map(|(from, _)| from.as_str()).collect();
-    let circle = |module: &&str| {
-        let reached = reach(module);
-        let comes_back = |other: &&str| reach(other).contains(module);
-        reached
-            .into_iter()
-            .filter(comes_back)
-            .collect::<BTreeSet<_>>()
-    };
-    let circles: BTreeSet<_> = modules.iter().map(circle).collect();
-    circles
-        .into_iter()
-        .filter(|circle| circle.len() > 1)
-        .collect()
+        reach.extend(longer);
+    }
+    let back = |&&(from, to): &&(&str, &str)| from != to && reach.contains(&(to, from));
+    let mut circles: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for &(from, to) in reach.iter().filter(back) {
+        circles.entry(from).or_default().extend([from, to]);
+    }
+    circles.into_values().collect()
 }
 
 #[cfg(test)]

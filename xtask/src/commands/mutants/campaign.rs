@@ -23,6 +23,9 @@ use crate::support::programs;
 /// The memory that a test may ask for, in KiB: a loop that never ends may allocate.
 const MEMORY: u32 = 8 << 20;
 
+/// How much processor time a test may take without a mutant.
+const LONGEST: Duration = Duration::from_secs(40);
+
 /// How much processor time a mutant may take: some seconds, and so many times what the test takes
 /// without it.
 const PATIENCE: (Duration, u32) = (Duration::from_secs(4), 4);
@@ -46,11 +49,10 @@ pub(super) struct Test {
 }
 
 /// Builds and lists the tests of `packages` and the models of `programs`, and runs each without a
-/// mutant, unless `progress` knows how that ends. One that takes longer than `longest` is left out.
+/// mutant, unless `progress` knows how that ends. One that takes too long is left out.
 pub(super) fn tests(
     packages: &[String],
     programs: &[&str],
-    longest: Duration,
     progress: &mut Progress,
 ) -> Result<Vec<Test>> {
     let [plain, model] = trees();
@@ -87,12 +89,12 @@ pub(super) fn tests(
     let alone = parallel::map(&jobs, |(number, test)| {
         let built = fs::metadata(&test.of.program)?.modified()?;
         let locked = || progress.lock().expect("no holder panics");
-        if let Some(known) = locked().test(&test.name, built, longest) {
+        if let Some(known) = locked().test(&test.name, built) {
             return Ok(known);
         }
         let record = record.join(number.to_string());
         let _ = fs::remove_file(&record);
-        let ended = test.run((switch::REACHED, record.display().to_string()), longest)?;
+        let ended = test.run((switch::REACHED, record.display().to_string()), LONGEST)?;
         let symptom = Symptom::of(&ended);
         if let Some(symptom) = symptom.filter(|symptom| *symptom != Symptom::Hang) {
             let (name, output) = (&test.name, ended.output);
@@ -103,7 +105,6 @@ pub(super) fn tests(
         let alone = Alone {
             built,
             elapsed: symptom.is_none().then_some(ended.elapsed),
-            given: longest,
             reaches: numbers.collect(),
         };
         let mut progress = locked();
@@ -114,7 +115,7 @@ pub(super) fn tests(
     let mut tests = Vec::new();
     for (mut test, alone) in found.into_iter().zip(alone) {
         match alone.elapsed {
-            Some(elapsed) if elapsed <= longest => {
+            Some(elapsed) if elapsed <= LONGEST => {
                 test.elapsed = elapsed;
                 test.reaches = alone.reaches;
                 tests.push(test);

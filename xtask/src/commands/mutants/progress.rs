@@ -42,9 +42,8 @@ pub(super) struct Found {
 pub(super) struct Alone {
     /// When its program was built.
     pub(super) built: SystemTime,
-    /// `None`: longer than it was given.
+    /// `None`: too long.
     pub(super) elapsed: Option<Duration>,
-    pub(super) given: Duration,
     /// The mutants whose code it runs.
     pub(super) reaches: BTreeSet<u32>,
 }
@@ -117,11 +116,12 @@ impl Progress {
         self.functions.remove(&key(function));
     }
 
-    /// What is known of a test whose program was built at that time, and which may take so long.
-    pub(super) fn test(&self, name: &str, built: SystemTime, longest: Duration) -> Option<Alone> {
-        let known = self.tests.get(name)?;
-        let is_decided = known.elapsed.is_some() || known.given >= longest;
-        (known.built == built && is_decided).then(|| known.clone())
+    /// What is known of a test whose program was built at that time.
+    pub(super) fn test(&self, name: &str, built: SystemTime) -> Option<Alone> {
+        self.tests
+            .get(name)
+            .filter(|known| known.built == built)
+            .cloned()
     }
 
     pub(super) fn set_test(&mut self, name: &str, alone: Alone) {
