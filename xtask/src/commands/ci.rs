@@ -80,17 +80,47 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
+/// What cargo checks: the stage, the configuration by which a checker sees the code, and the command
+/// line. clippy lints the members that the checkers' packages depend on as well.
+const CHECKS: &str = "
+clippy | | clippy --workspace --all-targets
+clippy, of the program with a window | | clippy -p filch-cli --features window --all-targets
+clippy, of the scheduler's features | | clippy -p filch-scheduler --all-features --all-targets
+clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
+clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
+clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets
+the facade, beside somebody else's models | loom | check -p filch
+documentation | | doc --workspace --no-deps --exclude loom-tests --exclude shuttle-tests
+documentation of the models' harness | loom | doc -p loom-tests --no-deps
+documentation of the schedules' harness | shuttle | doc -p shuttle-tests --no-deps
+";
+
 fn add_code(workspace: &Workspace, stages: &mut Stages) {
     // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
     stages.run("house rules", || lint::check(workspace));
     stages.run("weight", weigh::check);
-    add_clippy(stages);
+    for check in CHECKS.trim().lines() {
+        let fields: Vec<_> = check.split('|').map(str::trim).collect();
+        let (mut cargo, mut flags) = (cargo(), "-D warnings".to_owned());
+        if !fields[1].is_empty() {
+            cargo = cargo_with_cfg(fields[1]);
+            flags += &format!(" --cfg {}", fields[1]);
+        }
+        cargo.env("RUSTDOCFLAGS", flags);
+        cargo.args(fields[2].split(' '));
+        if fields[2].starts_with("clippy") {
+            cargo.args(["--", "-D", "warnings"]);
+        }
+        stages.check(fields[0], &mut cargo);
+    }
     package::add_stages(workspace, stages);
     test::add_ci_stages(workspace, stages);
     add_builds(workspace, stages);
-    add_documentation(stages);
-    add_features(stages);
+    let mut test = cargo();
+    test.args(["test", "-p", "filch-scheduler", "--all-features"]);
+    test.args(["--test", "features"]);
+    stages.run("the scheduler's features", || tests(&mut test));
     add_window(stages);
     apps::add_checks(stages);
     apps::add_tests(stages);
@@ -103,39 +133,6 @@ fn add_checkers(workspace: &Workspace, stages: &mut Stages) {
     stages.run("the book, and its links", book::check);
     stages.run("a minute of the soak", soak::for_ci);
     add_instruction_counts(stages);
-}
-
-/// The whole workspace, and the checkers' packages as they see the code: clippy lints the members
-/// that they depend on as well.
-fn add_clippy(stages: &mut Stages) {
-    let passes = [
-        ("clippy", cargo(), ["--workspace"].as_slice()),
-        (
-            "clippy, of the program with a window",
-            cargo(),
-            &["--package", "filch-cli", "--features", "window"],
-        ),
-        (
-            "clippy, of the scheduler with its features",
-            cargo(),
-            &["--package", "filch-scheduler", "--all-features"],
-        ),
-        (
-            "clippy, as loom sees the code",
-            cargo_with_cfg("loom"),
-            &["--package", "loom-tests"],
-        ),
-        (
-            "clippy, as shuttle sees the code",
-            cargo_with_cfg("shuttle"),
-            &["--package", "shuttle-tests", "--package", "filch-testing"],
-        ),
-    ];
-    for (stage, mut clippy, packages) in passes {
-        clippy.arg("clippy").args(packages);
-        clippy.args(["--all-targets", "--", "-D", "warnings"]);
-        stages.check(stage, &mut clippy);
-    }
 }
 
 /// Builds for other targets and by the oldest toolchain, as far as they are installed.
@@ -176,39 +173,6 @@ fn check_for(target: &'static str, packages: &[&str], stage: &'static str, stage
         check.args(["--package", package]);
     }
     stages.check(stage, &mut check);
-}
-
-fn add_documentation(stages: &mut Stages) {
-    let checkers = [("loom-tests", "loom"), ("shuttle-tests", "shuttle")];
-    let mut docs = cargo();
-    docs.args(["doc", "--workspace", "--no-deps"]);
-    for (package, _) in checkers {
-        docs.args(["--exclude", package]);
-    }
-    docs.env("RUSTDOCFLAGS", "-D warnings");
-    stages.check("documentation", &mut docs);
-    // The harnesses exist in builds of their own only.
-    for (package, name) in checkers {
-        let mut docs = cargo_with_cfg(name);
-        docs.args(["doc", "--package", package, "--no-deps"])
-            .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
-        stages.check("documentation of a harness", &mut docs);
-    }
-}
-
-/// Tests the features that no default build has, and the facade without any.
-fn add_features(stages: &mut Stages) {
-    let mut bare = cargo();
-    bare.args(["clippy", "--package", "filch", "--no-default-features"]);
-    bare.args(["--lib", "--", "-D", "warnings"]);
-    stages.check("the facade without its features", &mut bare);
-    let mut foreign = cargo_with_cfg("loom");
-    foreign.args(["check", "--package", "filch"]);
-    stages.check("the facade, beside somebody else's models", &mut foreign);
-    let mut test = cargo();
-    test.args(["test", "--package", "filch-scheduler", "--all-features"]);
-    test.args(["--test", "features"]);
-    stages.run("the scheduler's features", || tests(&mut test));
 }
 
 /// Looks at what `filch simulate --window` shows, where there is an X server without a screen.
