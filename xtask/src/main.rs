@@ -27,8 +27,8 @@ enum Command {
     /// Everything a contributor must pass: unit, property, integration and doc tests, examples, and
     /// the models at quick bounds.
     Test(test::Options),
-    /// What CI runs: `test` with the models' own bounds, format, clippy, docs, house rules, the
-    /// book, the packages.
+    /// Runs what CI does: `test` with the models' own bounds, format, clippy, docs, house rules,
+    /// the book, the packages.
     Ci(ci::Options),
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),

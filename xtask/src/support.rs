@@ -1,4 +1,4 @@
-//! What the commands share: running programs, counting results, reading the workspace.
+//! Shared by the commands: running programs, counting results, reading the workspace.
 
 pub(crate) mod code;
 pub(crate) mod copies;

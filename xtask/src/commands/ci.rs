@@ -28,9 +28,10 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Half {
-    /// What is built where `cargo build` builds: form, packages, tests, documentation.
+    /// The part that is built where `cargo build` builds: form, packages, tests, documentation.
     Code,
-    /// What has builds of its own: models, schedules, sanitizer, the tests of rayon, the book.
+    /// The part that has builds of its own: models, schedules, sanitizer, the tests of rayon, the
+    /// book.
     Checkers,
 }
 
@@ -47,7 +48,7 @@ const NARROW_TARGETS: &[&str] = &[
     "powerpc-unknown-linux-gnu",
 ];
 
-/// What has to build there.
+/// The primitives that have to build there.
 const NARROW: &[&str] = &[
     "filch-process-state",
     "filch-parker",
@@ -80,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What cargo checks: the stage, the configuration by which a checker sees the code, and the command
+/// Checks by cargo: the stage, the configuration by which a checker sees the code, and the command
 /// line. clippy lints the members that the checkers' packages depend on as well.
 const CHECKS: &str = "
 clippy | | clippy --workspace --all-targets
@@ -207,7 +208,7 @@ fn add_instruction_counts(stages: &mut Stages) {
     stages.run(NAMES[1], || road::check(cargo()));
 }
 
-/// Whether builds for `target` are possible here. Where they are not, `house rules` still refuses a
+/// True if builds for `target` are possible here. Where they are not, `house rules` still refuses a
 /// primitive without `#![no_std]`.
 fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");

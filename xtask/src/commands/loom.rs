@@ -51,7 +51,7 @@ impl Options {
         }
     }
 
-    /// What the harness is told.
+    /// The harness, with the variables that it reads.
     fn harness(&self) -> Harness<6> {
         let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
         let is_traced = std::env::var_os(LOG).is_some();
@@ -73,7 +73,7 @@ const LOG: &str = "LOOM_LOG";
 /// A file of tests about the harness itself, which hold no model.
 const ABOUT_THE_HARNESS: &str = "harness";
 
-/// What the models print, which may run for so many seconds.
+/// The harness of models that may run for so many seconds.
 fn harness(environment: Vec<(&'static str, String)>, limit: u64) -> Harness<6> {
     Harness {
         word: "model",
@@ -127,7 +127,7 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally(&outcomes))
 }
 
-/// What the harness has announced at the first panic: `execution 17 fails:`.
+/// Finds what the harness has announced at the first panic: `execution 17 fails:`.
 fn failing_execution(output: &str) -> Option<u64> {
     let mut numbers = output.lines().filter_map(|line| {
         let (_, number) = line.strip_suffix(" fails:")?.rsplit_once("execution ")?;

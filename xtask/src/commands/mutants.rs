@@ -147,7 +147,7 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
     Ok(functions)
 }
 
-/// Whether a file is among tests, or the crate's root declares it under `#[cfg(test)]`.
+/// True if a file is among tests, or if the crate's root declares it under `#[cfg(test)]`.
 fn is_for_tests(file: &Path) -> bool {
     let root_file = root().join(file.with_file_name("lib.rs"));
     let declarations = fs::read_to_string(root_file).unwrap_or_default();
@@ -160,7 +160,7 @@ fn is_for_tests(file: &Path) -> bool {
         || pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
 }
 
-/// What is wrong with the stored verdicts, by crate.
+/// Lists what is wrong with the stored verdicts, by crate.
 pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     let mut complaints = Vec::new();
     for (name, sources) in SUBJECTS {

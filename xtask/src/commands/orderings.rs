@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(Tally::of(survived == 0).exit_code())
 }
 
-/// What is wrong with the table of verdicts, or with [`MODELS`].
+/// Lists what is wrong with the table of verdicts, or with [`MODELS`].
 pub(crate) fn complaints() -> Result<Vec<String>> {
     let models = loom::names()?;
     let mut complaints = Ledger::read()?.complaints(&mutants()?, &models);
@@ -178,7 +178,7 @@ struct Campaign {
     limit: u64,
     mutants: usize,
     judged: AtomicUsize,
-    /// How many mutants each model has killed: the good killers go first.
+    /// The number of mutants that each model has killed: the good killers go first.
     kills: Mutex<BTreeMap<String, usize>>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
     stages.run("packages that a user locks", check_locked);
 }
 
-/// How many packages somebody locks at most who depends on one of ours, that included: each of the
+/// The most packages that somebody locks who depends on one of ours, that included: each of the
 /// primitives, and the facade without its features.
 const MOST_LOCKED: [usize; 2] = [5, 14];
 
@@ -150,7 +150,7 @@ fn test() -> Result<Tally> {
     tests(&mut command)
 }
 
-/// What the workspace's manifest says of how to build for tests: built alike, dependencies are
+/// The part of the workspace's manifest about builds for tests: built alike, dependencies are
 /// built once.
 fn profiles(manifest: &str) -> String {
     let sections = manifest.split("\n\n");

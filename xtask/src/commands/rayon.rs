@@ -15,7 +15,7 @@ use crate::support::tally::{Tally, libtest_skipped, tests_tally};
 use super::refused::Errno;
 use sources::{Count, Package, Sources};
 
-/// What is run: the newest version that asks for the rayon-core that ours stands for.
+/// The newest version that asks for the rayon-core that ours stands for.
 const RAYON: Package = Package {
     name: "rayon",
     version: "1.12.0",
@@ -46,7 +46,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What CI runs of this: the tests. Each of the examples is a program to link, two minutes in all.
+/// The tests, for CI. Each of the examples is a program to link, two minutes in all.
 pub(crate) fn add_ci_stages(stages: &mut Stages) {
     add_stages(false, stages);
     if cfg!(target_os = "linux") {
@@ -98,7 +98,7 @@ fn place() -> PathBuf {
     target_directory("rayon")
 }
 
-/// What a manifest says besides.
+/// The lines that a manifest needs besides.
 fn patch() -> String {
     let path = root().join("compat/rayon-core");
     let path = path.display();

@@ -24,7 +24,7 @@ const ROUNDS_OF_A_PROCESS: usize = 5;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How often each program runs on each core, besides first times that do not count.
+    /// The rounds of each program on each core, besides first times that do not count.
     #[arg(long, value_name = "N", default_value_t = 10)]
     rounds: usize,
 
@@ -163,7 +163,7 @@ impl Contender {
         }
     }
 
-    /// What the round took; in the first one, the sequential form before it.
+    /// Returns the round's time; in the first one, also that of the sequential form.
     fn round(&mut self, name: &str) -> Result<(Option<f64>, f64)> {
         writeln!(self.commands, "{name}")?;
         let mut sequential = None;

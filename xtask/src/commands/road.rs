@@ -111,7 +111,7 @@ fn measures(road: &Walked) -> [f64; 3] {
     ]
 }
 
-/// What the page says of a road.
+/// Reads the page's row on a road.
 fn row(page: &str, name: &str) -> Option<[f64; 3]> {
     let row = page
         .lines()

@@ -43,7 +43,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What CI runs of this: AddressSanitizer, which has no false alarms, where there is a nightly
+/// Adds CI's part: AddressSanitizer, which has no false alarms, where there is a nightly
 /// toolchain.
 pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
     if other_toolchain(NIGHTLY).is_some() {

@@ -34,7 +34,7 @@ pub(crate) struct Options {
     filter: Option<String>,
 }
 
-/// How long one test may take.
+/// The time that one test may take.
 const LIMIT: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {

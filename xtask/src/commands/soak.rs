@@ -18,7 +18,7 @@ pub(crate) struct Options {
     arguments: Vec<String>,
 }
 
-/// What CI runs: half a minute of each. Not of a seed of the day: a change is not to fail by what
+/// CI's seeds, for half a minute each. Not of a seed of the day: a change is not to fail by what
 /// another one did.
 const CI_SEEDS: [&str; 2] = ["14", "1"];
 const CI_SECONDS: &str = "30";

@@ -48,8 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What `ci` runs of this, beside the models. The tests of what is published are left out: `ci`
-/// runs them from the packages.
+/// Adds what `ci` runs of this, beside the models. The tests of what is published are left out:
+/// `ci` runs them from the packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let published: Vec<_> = workspace.published().map(|(name, _)| name).collect();
     stages.run("tests of what is not published", || {

@@ -86,7 +86,7 @@ fn bounded<'r>((room, weight): (&'r String, &[usize; 3])) -> Option<(&'r str, us
     is_bounded.then(|| (room.as_str(), weight[counted(room)]))
 }
 
-/// What counts of a room: its sources, or all of it.
+/// The measure that counts of a room: its sources, or all of it.
 fn counted(room: &str) -> usize {
     if room.ends_with("/src") { 0 } else { 2 }
 }

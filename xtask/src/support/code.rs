@@ -37,7 +37,7 @@ fn without_tests(code: TokenStream) -> TokenStream {
     shipped.into_iter().collect()
 }
 
-/// Whether a word of the code is this one.
+/// True if a word of the code is this one.
 pub(crate) fn has_word(code: TokenStream, word: &str) -> bool {
     code.into_iter().any(|token| match token {
         TokenTree::Group(group) => has_word(group.stream(), word),
@@ -46,13 +46,13 @@ pub(crate) fn has_word(code: TokenStream, word: &str) -> bool {
     })
 }
 
-/// Whether an item under this attribute is test code, under whatever other conditions.
+/// True if an item under this attribute is test code, under whatever other conditions.
 pub(crate) fn begins_tests(code: &str) -> bool {
     let condition = code.trim_start().strip_prefix("#[cfg");
     condition.is_some_and(|condition| contains_word(condition, &["test"]))
 }
 
-/// Whether any of `words` occurs with no part of an identifier around it.
+/// True if any of `words` occurs with no part of an identifier around it.
 pub(crate) fn contains_word(text: &str, words: &[&str]) -> bool {
     let is_identifier = |character: char| character.is_alphanumeric() || character == '_';
     words.iter().any(|word| {

@@ -12,17 +12,17 @@ use super::programs::Test;
 use super::table::Table;
 use super::tally::{Tally, note_time, tests_tally};
 
-/// What the tests of a package print for each exploration: a word, the test's name and what was
-/// explored, with tabs between them.
+/// The lines that the tests of a package print, one an exploration: a word, the test's name and
+/// what was explored, with tabs between them.
 pub(crate) struct Harness<const FIELDS: usize> {
     pub(crate) word: &'static str,
-    /// What the fields behind the word are.
+    /// The headings of the fields behind the word.
     pub(crate) fields: [&'static str; FIELDS],
     /// Where the tests run.
     pub(crate) folder: PathBuf,
-    /// What they are told.
+    /// Variables for the tests.
     pub(crate) environment: Vec<(&'static str, String)>,
-    /// Whether a test that has explored nothing has failed, unless it is in a file of this name.
+    /// Fails tests that explored nothing, except those in a file of this name.
     pub(crate) must_explore_but: Option<&'static str>,
     /// Kills a test, and counts it as failed, once it has run for this long.
     pub(crate) limit: Duration,
@@ -30,7 +30,7 @@ pub(crate) struct Harness<const FIELDS: usize> {
     pub(crate) shows_all: bool,
 }
 
-/// How one test ended.
+/// The end of one test.
 pub(crate) struct Outcome<const FIELDS: usize> {
     pub(crate) explored: Vec<[String; FIELDS]>,
     pub(crate) ended: Ended,
@@ -106,7 +106,7 @@ impl<const FIELDS: usize> Harness<FIELDS> {
     }
 }
 
-/// How many passed and failed.
+/// Counts what passed and failed.
 pub(crate) fn tally<const FIELDS: usize>(outcomes: &[Outcome<FIELDS>]) -> Tally {
     let mut tally = Tally::default();
     for outcome in outcomes {

@@ -21,9 +21,9 @@ pub(crate) struct Member {
     pub inside: BTreeSet<String>,
     /// The same, from a registry, that a user of the crate would get.
     pub outside: BTreeSet<String>,
-    /// Whether it stands around the libraries and programs: nothing may depend on it.
+    /// True if it stands around the libraries and programs: nothing may depend on it.
     pub is_tool: bool,
-    /// Whether it may be published.
+    /// True if it may be published.
     pub is_published: bool,
     pub version: String,
     /// The oldest toolchain that it promises to build with.

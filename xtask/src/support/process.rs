@@ -92,7 +92,7 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Whether a program is installed, which ends well with that argument.
+/// True if a program is installed, which ends well with that argument.
 pub(crate) fn runs(program: &str, argument: &str) -> bool {
     let mut probe = Command::new(program);
     probe
@@ -102,7 +102,7 @@ pub(crate) fn runs(program: &str, argument: &str) -> bool {
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// What git prints when it is asked that, at the workspace's root.
+/// Returns the output of git at the workspace's root.
 pub(crate) fn git(arguments: &[&str]) -> Result<String> {
     let mut git = Command::new("git");
     let output = git.args(arguments).current_dir(root()).output()?;
@@ -192,7 +192,7 @@ pub(crate) fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
     Ok((child.wait()?, collected))
 }
 
-/// How a program that was run by [`run_within`] ended.
+/// The end of a program that was run by [`run_within`].
 pub(crate) struct Ended {
     /// `None`: it was killed at its limit.
     pub status: Option<ExitStatus>,

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use super::error::Result;
 use super::process::tee;
 
-/// How many tests, models or checks passed and failed.
+/// Numbers of tests, models or checks that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub passed: u64,
@@ -61,7 +61,7 @@ pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     Ok(verdict(status, tests_tally(&output)))
 }
 
-/// What nextest, or libtest with `--report-time`, says of a test.
+/// Reads nextest's line about a test, or that of libtest with `--report-time`.
 fn time(line: &str) -> Option<(&str, f64)> {
     if let Some((_, rest)) = line.split_once("PASS [") {
         let (seconds, name) = rest.split_once("s] ")?;
@@ -95,7 +95,7 @@ fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
     tally
 }
 
-/// What a program says in its closing line, `3 passed, 1 failed`, as ours do.
+/// Reads the closing line of a program of ours, `3 passed, 1 failed`.
 pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
     let line = output.lines().last().unwrap_or_default();
     let tally = Tally {
@@ -117,7 +117,7 @@ pub(crate) fn tests_tally(output: &str) -> Tally {
     tally
 }
 
-/// What libtest did not run.
+/// Tests that libtest did not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skipped {
     /// Tests that say so themselves.

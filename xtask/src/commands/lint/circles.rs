@@ -74,7 +74,7 @@ pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
     Ok(found.map(finding).collect())
 }
 
-/// What the modules of these files import from each other; the root's imports do not count.
+/// Lists what the modules of these files import from each other; the root's imports do not count.
 fn imports(files: &[(std::path::PathBuf, String)]) -> Result<Imports> {
     let module = |file: &Path| {
         let first = file.components().next()?.as_os_str().to_string_lossy();
@@ -111,7 +111,7 @@ fn imports(files: &[(std::path::PathBuf, String)]) -> Result<Imports> {
     Ok(imports)
 }
 
-/// What a `use` at the root binds: names, with the modules that they come from.
+/// Collects the names that a `use` at the root binds, with the modules that they come from.
 fn bind(tree: &UseTree, module: Option<String>, names: &mut BTreeMap<String, String>) {
     let mut insert = |name: &syn::Ident| {
         names.extend(module.clone().map(|module| (name.to_string(), module)));

@@ -40,10 +40,10 @@ const LAYERS: &[&str] = &[
 /// The programs, which alone may have dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
-/// What a library may have besides: stacks of one's own are a matter of assembler, per processor;
-/// and the transport is a client of somebody else's server; what others read of a scheduler has to
-/// be in their forms. Of these, what is no crate of its own is a feature that nobody has by
-/// default.
+/// Dependencies that a library may have besides: stacks of one's own are a matter of assembler, per
+/// processor; and the transport is a client of somebody else's server; what others read of a
+/// scheduler has to be in their forms. Of these, what is no crate of its own is a feature that
+/// nobody has by default.
 const FOREIGN: &[(&str, &str)] = &[
     ("filch-actors", "serde"),
     ("filch-engine", "corosensei"),
@@ -58,7 +58,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-scheduler", "tracing"),
 ];
 
-/// What is of use by itself, below the schedulers.
+/// The packages that are of use by themselves, below the schedulers.
 pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
     let is_below = |name: &&str| *name != "filch-processors";
     LAYERS.iter().copied().take_while(is_below)

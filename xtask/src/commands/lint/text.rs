@@ -11,10 +11,10 @@ use crate::support::process::{known_files, root};
 /// A file of code is read in one sitting.
 const MOST_LINES: usize = 400;
 
-/// What fits two files beside each other.
+/// The width at which two files fit beside each other.
 const COLUMNS: usize = 100;
 
-/// How far above an atomic access its `ORDERING:` note may begin: notes are paragraphs, and one may
+/// The reach of an `ORDERING:` note down to its access, in lines: notes are paragraphs, and one may
 /// cover a short run of accesses.
 const NOTE_REACHES: usize = 20;
 
@@ -121,7 +121,7 @@ fn check_code(file: &Path, text: &str) -> Found {
     found
 }
 
-/// Whether an `ORDERING` note stands on this line or within reach above it, in the same item: a
+/// True if an `ORDERING` note stands on this line or within reach above it, in the same item: a
 /// closing brace in the first column ends another one.
 fn has_note(lines: &[&str], index: usize) -> bool {
     let above = lines[index.saturating_sub(NOTE_REACHES)..=index]

@@ -21,7 +21,7 @@ struct Folder {
     files: Vec<String>,
 }
 
-/// What is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
+/// Finds what is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
 pub(super) fn check() -> Result<Vec<Finding>> {
     let text = fs::read_to_string(root().join(LISTED))?;
     let folders: BTreeMap<PathBuf, Folder> = toml::from_str(&text)?;

@@ -23,18 +23,18 @@ use crate::support::programs;
 /// The memory that a test may ask for, in KiB: a loop that never ends may allocate.
 const MEMORY: u32 = 8 << 20;
 
-/// How much processor time a test may take without a mutant.
+/// The processor time that a test may take without a mutant.
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// How much processor time a mutant may take: some seconds, and so many times what the test takes
+/// The processor time that a mutant may take: some seconds, and so many times what the test takes
 /// without it.
 const PATIENCE: (Duration, u32) = (Duration::from_secs(4), 4);
 
-/// How many times as long a run may take altogether. On a machine with other work a run that gets
-/// no processor is no hang; one that waits for ever ends here.
+/// The factor by which a run may take longer altogether. On a machine with other work a run that
+/// gets no processor is no hang; one that waits for ever ends here.
 const UNHURRIED: u32 = 3;
 
-/// How often a mutant may hang, while a test is looked for that shows what is wrong.
+/// The number of times that a mutant may hang, while a test is looked for that shows what is wrong.
 const MOST_HANGS: usize = 3;
 
 /// One test or model of the copy.

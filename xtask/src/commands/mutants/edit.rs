@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// What becomes of a piece of the original.
+/// A change of a piece of the original.
 #[derive(Debug)]
 pub(super) enum Change {
     /// Something stands before it and after it.
@@ -46,10 +46,10 @@ pub(super) struct Edit {
     pub(super) change: Change,
 }
 
-/// What stands where statements are in their old order, behind the orders that were made.
+/// The mark where statements are in their old order, behind the orders that were made.
 const AS_IT_WAS: &str = "/* as it was */";
 
-/// How the text asks whether a mutant was chosen: this, its number, and a closing parenthesis.
+/// The text that asks for a mutant: this, its number, and a closing parenthesis.
 const ASKED: &str = "::filch_sync::mutant::is(";
 
 pub(super) fn chosen(number: u32) -> String {

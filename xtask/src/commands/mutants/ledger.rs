@@ -20,13 +20,13 @@ pub(super) struct Row {
     pub(super) at: String,
     /// The fingerprint of the function that was judged.
     pub(super) code: String,
-    /// How many do not compile, or are in a function that a constant calls.
+    /// The number of those that do not compile, or are in a function that a constant calls.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) left_out: usize,
     /// The tests and models that showed one.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) by: BTreeSet<String>,
-    /// How many showed, by symptom.
+    /// The number of those that showed, by symptom.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) killed: BTreeMap<String, usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +46,7 @@ pub(super) struct Survivor {
 }
 
 impl Row {
-    /// Whether a survivor has no reason yet.
+    /// True if a survivor has no reason yet.
     pub(super) fn is_open(&self) -> bool {
         let mut survived = self.survived.iter();
         survived.any(|survivor| survivor.because.is_empty())

@@ -21,7 +21,7 @@ use crate::support::process::root;
 pub(super) struct Progress {
     #[serde(skip)]
     file: PathBuf,
-    /// Whether a run has not come to its end.
+    /// True while a run has not come to its end.
     pub(super) is_underway: bool,
     /// By [`key`].
     functions: BTreeMap<String, Found>,
@@ -29,7 +29,7 @@ pub(super) struct Progress {
     tests: BTreeMap<String, Alone>,
 }
 
-/// What is known of a function's mutants, by their place in it.
+/// Verdicts on a function's mutants, by their place in it.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) left_out: BTreeSet<usize>,
@@ -72,14 +72,14 @@ impl Found {
     }
 }
 
-/// What tells a function's verdicts from those of another one, or of its own former code.
+/// Tells a function's verdicts from those of another one, or of its own former code.
 fn key(function: &Function) -> String {
     let (file, name) = (function.file.display(), &function.name);
     format!("{file} {name} {}", function.fingerprint)
 }
 
 impl Progress {
-    /// What the last run over the crate left about `functions`.
+    /// Reads what the last run over the crate left about `functions`.
     pub(super) fn read(name: &str, functions: &[Function]) -> Self {
         let file = root().join(format!("target/mutants/{name}.json"));
         let text = fs::read_to_string(&file).unwrap_or_default();
@@ -116,7 +116,7 @@ impl Progress {
         self.functions.remove(&key(function));
     }
 
-    /// What is known of a test whose program was built at that time.
+    /// Returns the record of a test whose program was built at that time.
     pub(super) fn test(&self, name: &str, built: SystemTime) -> Option<Alone> {
         self.tests
             .get(name)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::process::Ended;
 
-/// What the system sends to a process that has used up its processor time.
+/// The signal that the system sends to a process that has used up its processor time.
 const OUT_OF_TIME: i32 = 24;
 
 /// The strongest first.
@@ -34,7 +34,7 @@ pub(super) enum Symptom {
     Count,
 }
 
-/// How a mutant was shown.
+/// The way in which a mutant was shown.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kill {
     pub(super) symptom: Symptom,

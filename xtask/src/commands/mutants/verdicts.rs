@@ -30,7 +30,7 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// What is known of `functions`.
+    /// Reads the verdicts on `functions`.
     pub(super) fn read(name: &'static str, functions: &[Function]) -> Result<Self> {
         let old = Ledger::read(name)?;
         let rows = carried(&old, functions);

@@ -18,7 +18,7 @@ const END: &str = "<!-- orderings: end -->\n";
 
 const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|---|---|---|---|\n";
 
-/// What became of a mutant.
+/// The verdict on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// By this model.
@@ -61,7 +61,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// What the page says; nothing, if there is no table yet.
+    /// Reads the page; nothing, if there is no table yet.
     pub(super) fn read() -> Result<Self> {
         let page = fs::read_to_string(root().join(PAGE))?;
         let (_, table, _) = parts(&page)?;
@@ -112,7 +112,8 @@ impl Ledger {
         self.rows.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// What is wrong with the table, as the sources are now; `models` are the names of all models.
+    /// Lists what is wrong with the table, as the sources are now; `models` are the names of all
+    /// models.
     pub(super) fn complaints(&self, mutants: &[Mutant], models: &BTreeSet<String>) -> Vec<String> {
         let verdicts = self.verdicts(mutants);
         let complaint = |(mutant, verdict): (&Mutant, &Verdict)| {

@@ -8,7 +8,8 @@ use super::mutant::Name;
 /// A part of a name that may have changed: what is left of the name without it, and the part.
 type Split = fn(&Name) -> ((&str, &str), &str);
 
-/// What may have changed, the most likely first. The access and its orderings have to be the same.
+/// Parts that may have changed, the most likely first. The access and its orderings have to be the
+/// same.
 const CHANGES: &[Split] = &[
     // Nothing.
     |name| ((&name.file, &name.function), ""),

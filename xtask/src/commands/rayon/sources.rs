@@ -21,7 +21,7 @@ pub(super) struct Package {
     pub(super) examples: Count,
 }
 
-/// How many tests there are.
+/// Numbers of tests.
 #[derive(Clone, Copy)]
 pub(super) struct Count {
     pub(super) run: u64,
@@ -89,7 +89,7 @@ impl Sources {
     }
 }
 
-/// Whether cargo takes the package from a registry, and not from a folder.
+/// True if cargo takes the package from a registry, and not from a folder.
 pub(super) fn is_from_registry(command: Command, package: Package) -> Result<bool> {
     Ok(!find(&metadata(command)?, package)?["source"].is_null())
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::support::error::Result;
 use crate::support::process::{files_below, root, target_directory};
 
-/// How often an operation is done.
+/// The number of times that an operation is done.
 const TIMES: &str = "512";
 
 /// A file counts that has as many instructions in an operation.
@@ -88,7 +88,7 @@ pub(super) fn walk(program: &Path, name: &'static str, job: &str) -> Result<Walk
     Ok(Walked { name, files })
 }
 
-/// What a tool writes of a job.
+/// Returns the report of a tool on a job.
 fn under(tool: &str, options: &[&str], to: &str, program: &Path, job: &str) -> Result<String> {
     let output = target_directory("road").join(tool);
     fs::create_dir_all(target_directory("road"))?;
