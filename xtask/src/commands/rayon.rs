@@ -136,11 +136,14 @@ fn test(
     }
     let (status, output) = tee(&mut tests)?;
     let mut tally = tests_tally(&output);
-    let skipped = libtest_skipped(&output);
-    let is_all = tally.passed >= wanted.run;
-    if !status.success() || !is_all || skipped.ignored != wanted.ignored || skipped.filtered != 0 {
-        let (name, run, ignored) = (package.name, wanted.run, wanted.ignored);
-        println!("error: {name} has {run} tests, and ignores {ignored}; {tally}, {skipped}");
+    let [ignored, left_out] = ["ignored", "filtered out"].map(|how| libtest_skipped(&output, how));
+    let is_all = tally.passed >= wanted.run && ignored == wanted.ignored && left_out == 0;
+    if !status.success() || !is_all {
+        let (name, run, own) = (package.name, wanted.run, wanted.ignored);
+        println!(
+            "error: {name} has {run} tests and ignores {own}; {tally}, {ignored} ignored, \
+             {left_out} filtered out"
+        );
         tally.failed = tally.failed.max(1);
     }
     Ok(tally)

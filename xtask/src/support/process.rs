@@ -22,18 +22,6 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// Where the workspace's packages are.
-pub(crate) const PACKAGES: &[&str] = &[
-    "apps",
-    "crates",
-    "compat",
-    "benches",
-    "examples",
-    "loom-tests",
-    "tests",
-    "xtask",
-];
-
 /// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
 pub(crate) fn files_below(
     root: &Path,

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::finding::Finding;
+use super::text;
 use crate::support::code::{has_word, shipped};
 use crate::support::error::Result;
-use crate::support::process::{PACKAGES, files_below, root};
+use crate::support::process::{files_below, root};
 
 /// The folders, their files, and what these need it for.
 const LISTED: &str = "xtask/unsafe.toml";
@@ -39,8 +40,8 @@ pub(super) fn check() -> Result<Vec<Finding>> {
         });
     };
     let mut found = BTreeSet::new();
-    for file in files_below(root(), PACKAGES, "rs")? {
-        if is_test(&file) {
+    for file in text::files()? {
+        if is_test(&file) || file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
         let text = fs::read_to_string(root().join(&file))?;
@@ -82,7 +83,6 @@ fn libraries() -> Result<Vec<PathBuf>> {
 }
 
 fn is_test(file: &Path) -> bool {
-    let folders = ["tests", "loom-tests"];
     file.iter()
-        .any(|part| folders.iter().any(|folder| part == *folder))
+        .any(|part| part == "tests" || part == "loom-tests")
 }
