@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused,
-    sanitize, shuttle, soak, test,
+    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused, road,
+    sanitize, shuttle, soak, test, weigh,
 };
 
 #[derive(Parser)]
@@ -27,14 +27,14 @@ enum Command {
     /// Everything a contributor must pass: unit, property, integration and doc tests, examples, and
     /// the models at quick bounds.
     Test(test::Options),
-    /// What CI runs: `test` with the models' own bounds, format, clippy, docs, house rules, the
-    /// book, the packages.
+    /// Runs what CI does: `test` with the models' own bounds, format, clippy, docs, house rules,
+    /// the book, the packages.
     Ci(ci::Options),
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),
-    /// The house rules that rustc and clippy cannot check: layers, circles, orderings, words.
+    /// The house rules that rustc and clippy cannot check: layers, circles, notes, ledgers.
     Lint,
-    /// Builds the book with mdbook, which it installs if there is none, and follows its links.
+    /// Builds the book with mdbook, which it installs, and follows its links.
     Book,
     /// Comparisons with other crates, interleaved in one process; stored runs of them, compared and
     /// published. Most arguments go to `filch-benches`.
@@ -42,7 +42,7 @@ enum Command {
     /// Packs what would be published, and runs the tests of each package by itself.
     Package,
     /// The tests of the published rayon, fetched by cargo, on our rayon-core.
-    Rayon(rayon::Options),
+    Rayon,
     /// Programs on rayon, on its own core and on ours, by turns.
     RayonBench(rayon_bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
@@ -60,6 +60,10 @@ enum Command {
     Sanitize(sanitize::Options),
     /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(soak::Options),
+    /// The source files that an operation executes, in their order (needs valgrind).
+    Road(road::Options),
+    /// The lines of each room, and the most that it may have.
+    Weigh(weigh::Options),
 }
 
 fn main() -> ExitCode {
@@ -71,7 +75,7 @@ fn main() -> ExitCode {
         Command::Book => book::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
-        Command::Rayon(options) => rayon::run(&options),
+        Command::Rayon => rayon::run(),
         Command::RayonBench(options) => rayon_bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),
@@ -79,6 +83,8 @@ fn main() -> ExitCode {
         Command::Refused(options) => refused::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),
+        Command::Road(options) => road::run(&options),
+        Command::Weigh(options) => weigh::run(&options),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -1,8 +1,9 @@
-//! What the commands share: running programs, counting results, reading the workspace.
+//! Shared by the commands: running programs, counting results, reading the workspace.
 
 pub(crate) mod code;
 pub(crate) mod copies;
 pub(crate) mod error;
+pub(crate) mod explore;
 pub(crate) mod metadata;
 pub(crate) mod parallel;
 pub(crate) mod process;

@@ -77,3 +77,16 @@ impl Operation for Drain {
         drain(&mut self.0.receiver);
     }
 }
+
+/// Each event is received before the next one is pushed.
+pub(crate) fn one_by_one(times: u64) {
+    let Ends {
+        sender,
+        mut receiver,
+    } = Ends::new();
+    for event in 0..times {
+        assert!(sender.push(black_box(event)).is_ok());
+        // Behind this, the road of an event begins.
+        assert_eq!(receiver.recv(), Some(event));
+    }
+}

@@ -1,8 +1,12 @@
 //! Joins, and spawned jobs, on the only thread of a pool.
 
 use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
 
 use filch_fork_join::{Config, Pool, Worker, join};
+
+use crate::job::BEDTIME;
 
 /// The sum of so many ones, by halves.
 pub(crate) fn tree(leaves: u64) {
@@ -26,6 +30,7 @@ pub(crate) fn tree_without_worker(leaves: u64) {
         if leaves == 1 {
             return 1;
         }
+        // The road of a fork begins.
         let (left, right) = join(|| sum(leaves / 2), || sum(leaves - leaves / 2));
         left + right
     }
@@ -44,6 +49,24 @@ pub(crate) fn stolen(times: u64) {
         (0..times).fold(0, step)
     });
     assert_eq!(sum, times);
+}
+
+/// Joins of which a thread that slept steals one branch, for which the first one falls asleep.
+pub(crate) fn stolen_by_another(times: u64) {
+    let pool = Pool::new(2).expect("the system gives threads");
+    pool.install(|worker| {
+        for _ in 0..times {
+            let begun = Barrier::new(2);
+            let long = |_: &Worker| {
+                begun.wait();
+                thread::sleep(BEDTIME);
+            };
+            // The road of a stolen fork begins.
+            worker.join(|_| drop(begun.wait()), long);
+            // The road of a stolen fork ends.
+            thread::sleep(BEDTIME);
+        }
+    });
 }
 
 /// Jobs that are spawned into scopes, so many at a time, and run here.

@@ -1,9 +1,9 @@
 //! What a worker does many times, which needs the worker's thread: it is counted only.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::{calls, engine, fork_join, processors, scheduler, supervisor};
+use crate::{calls, engine, event_queue, fork_join, processors, scheduler, supervisor};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,22 @@ impl Job {
         },
     ];
 
+    /// What takes more than one thread, or a primitive: its road is shown, and it is not counted.
+    pub const ROADS: [Self; 3] = [
+        Self {
+            name: "event queue: push and receive",
+            run: event_queue::one_by_one,
+        },
+        Self {
+            name: "processors: injected task",
+            run: processors::injected,
+        },
+        Self {
+            name: "fork-join: join, stolen by another",
+            run: fork_join::stolen_by_another,
+        },
+    ];
+
     /// Starts a worker, does the job `times` times, and ends the worker.
     pub fn run(&self, times: u64) {
         (self.run)(times);
@@ -78,3 +94,6 @@ pub(crate) fn standing_still() -> Instant {
     static NOW: OnceLock<Instant> = OnceLock::new();
     *NOW.get_or_init(Instant::now)
 }
+
+/// After so long without work a thread sleeps, also under a slow tool.
+pub(crate) const BEDTIME: Duration = Duration::from_millis(1);

@@ -1,10 +1,12 @@
-//! A task of a processor: found in its deque, run, and two more made by it.
+//! Tasks of a processor: found in its deque, run, and two more made by each; or injected.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 
 use filch_processors::{Config, Processors, Runner};
 
-use crate::job::standing_still;
+use crate::job::{BEDTIME, standing_still};
 
 /// The root of a tree of so many tasks. A type of its own: the queues of the other operations are
 /// compiled for themselves alone.
@@ -37,4 +39,34 @@ pub(crate) fn tree(times: u64) {
     pool.wait_quiescent().expect("this is no task");
     pool.stop();
     machines.join();
+}
+
+/// A task that tells its number.
+struct Told(u64);
+
+struct Tell(Sender<u64>);
+
+impl Runner<Told> for Tell {
+    type Scratch = ();
+
+    fn scratch(&self, _machine: usize) {}
+
+    fn run(&self, Told(number): Told, _: &Arc<Processors<Told>>, (): &mut ()) {
+        // The road of an injected task ends.
+        self.0.send(number).expect("it is waited for");
+    }
+}
+
+/// Injects `times` tasks, each while the only processor sleeps.
+pub(crate) fn injected(times: u64) {
+    let (tell, told) = channel();
+    let pool = Processors::new(Config::default().processors(1)).expect("one is possible");
+    let machines = Processors::start(&pool, Arc::new(Tell(tell)));
+    for number in 0..times {
+        thread::sleep(BEDTIME);
+        pool.inject(Told(number)); // The road of an injected task begins.
+        assert_eq!(told.recv(), Ok(number));
+    }
+    pool.stop();
+    machines.expect("the system gives threads").join();
 }

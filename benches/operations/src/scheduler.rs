@@ -143,6 +143,7 @@ pub(crate) fn hop(times: u64) {
                     Event::Message(0) | Event::Cancel(_) => out.done(()),
                     Event::Message(left) => {
                         let ring = ring.get().expect("it is closed before the first message");
+                        // The road of a hop begins.
                         let sent = context.send(ring[(place + 1) % RING], left - 1);
                         assert!(sent.is_ok(), "the next one waits for the message");
                     }

@@ -10,8 +10,8 @@ use crate::soak::Outcome;
 const HEAD: &str = "\
 # What a soak keeps
 
-Written by `cargo xtask soak --minutes 60 --report FILE`. [How to soak](../how-to-soak.md) says what
-is done, and what must hold.
+Written by `cargo xtask soak --seconds 3600 --report FILE`. [How to soak](../how-to-soak.md)
+says what is done, and what must hold.
 
 ";
 

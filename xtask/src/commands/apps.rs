@@ -39,24 +39,19 @@ pub(crate) fn add_tests(stages: &mut Stages) {
 
 /// Their form, and their documentation.
 pub(crate) fn add_checks(stages: &mut Stages) {
-    let passes: [(_, &[&str]); 3] = [
-        ("apps: format", &["fmt", "--all", "--check"]),
+    let checks = [
+        ("apps: format", "fmt --all --check"),
         (
             "apps: clippy",
-            &[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ],
+            "clippy --workspace --all-targets -- -D warnings",
         ),
-        ("apps: documentation", &["doc", "--workspace", "--no-deps"]),
+        ("apps: documentation", "doc --workspace --no-deps"),
     ];
-    for (stage, arguments) in passes {
-        let mut pass = cargo_there();
-        pass.args(arguments).env("RUSTDOCFLAGS", "-D warnings");
-        stages.check(stage, &mut pass);
+    for (name, line) in checks {
+        let mut cargo = cargo_there();
+        cargo
+            .args(line.split(' '))
+            .env("RUSTDOCFLAGS", "-D warnings");
+        stages.check(name, &mut cargo);
     }
 }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, files_below, root, target_directory, tee_both};
+use crate::support::process::{cargo, files_below, fresh_folder, root, target_directory, tee};
 use crate::support::tally::Tally;
 
 use links::Page;
 
-/// The version that is installed where there is none: known to build the book without warnings.
+/// The version that is installed: known to build the book without warnings.
 const VERSION: &str = "0.5.4";
 
 /// Where mdbook writes, as `docs/book.toml` says.
@@ -30,15 +30,13 @@ pub(crate) fn check() -> Result<Tally> {
     let mdbook = mdbook()?;
     let built = root().join(BUILT);
     // What an earlier build left would be linked to.
-    if built.exists() {
-        fs::remove_dir_all(&built)?;
-    }
+    fresh_folder(&built)?;
     let mut build = Command::new(mdbook);
     build
         .args(["build", "docs", "--dest-dir"])
         .arg(&built)
         .current_dir(root());
-    let (status, output) = tee_both(&mut build)?;
+    let (status, output) = tee(&mut build)?;
     if !status.success() {
         return Err("mdbook cannot build the book".into());
     }
@@ -75,15 +73,11 @@ fn pages(built: &Path) -> Result<Vec<(String, Page)>> {
     Ok(pages)
 }
 
-/// The program: the one in the path, or ours, which is installed by the first call.
+/// The program, which is installed by the first call.
 fn mdbook() -> Result<PathBuf> {
-    let installed = PathBuf::from("mdbook");
-    if is_usable(&installed) {
-        return Ok(installed);
-    }
-    let place = target_directory("tools");
-    let ours = place.join("bin/mdbook");
-    if !is_usable(&ours) {
+    let place = target_directory("tools").join(format!("mdbook-{VERSION}"));
+    let program = place.join("bin/mdbook");
+    if !program.exists() {
         println!(
             "installing mdbook {VERSION} in {}: some minutes, once",
             place.display()
@@ -102,23 +96,7 @@ fn mdbook() -> Result<PathBuf> {
             return Err("mdbook cannot be installed".into());
         }
     }
-    Ok(ours)
-}
-
-/// Whether it is there, and of a version that understands `docs/book.toml`.
-fn is_usable(program: &Path) -> bool {
-    let Ok(output) = Command::new(program).arg("--version").output() else {
-        return false;
-    };
-    // `mdbook v0.5.4`
-    let version = String::from_utf8_lossy(&output.stdout);
-    let wanted = VERSION
-        .rsplit_once('.')
-        .map_or(VERSION, |(series, _)| series);
-    version
-        .trim()
-        .trim_start_matches("mdbook v")
-        .starts_with(&format!("{wanted}."))
+    Ok(program)
 }
 
 #[cfg(test)]

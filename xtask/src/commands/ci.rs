@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test};
+use crate::commands::{apps, book, lint, package, rayon, road, sanitize, soak, test, weigh};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
-    cargo, cargo_with_cfg, other_toolchain, run_within, target_directory,
+    Tree, cargo, cargo_with_cfg, other_toolchain, run_within, runs, target_directory,
 };
 use crate::support::stages::Stages;
-use crate::support::tally::{closing_tally, libtest};
+use crate::support::tally::{closing_tally, tests};
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -28,9 +28,10 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Half {
-    /// What is built where `cargo build` builds: form, packages, tests, documentation.
+    /// The part that is built where `cargo build` builds: form, packages, tests, documentation.
     Code,
-    /// What has builds of its own: models, schedules, sanitizer, the tests of rayon, the book.
+    /// The part that has builds of its own: models, schedules, sanitizer, the tests of rayon, the
+    /// book.
     Checkers,
 }
 
@@ -47,7 +48,7 @@ const NARROW_TARGETS: &[&str] = &[
     "powerpc-unknown-linux-gnu",
 ];
 
-/// What has to build there.
+/// The primitives that have to build there.
 const NARROW: &[&str] = &[
     "filch-process-state",
     "filch-parker",
@@ -80,16 +81,46 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
+/// Checks by cargo: the stage, the configuration by which a checker sees the code, and the command
+/// line. clippy lints the members that the checkers' packages depend on as well.
+const CHECKS: &str = "
+clippy | | clippy --workspace --all-targets
+clippy, of the scheduler's features | | clippy -p filch-scheduler --all-features --all-targets
+clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
+clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
+clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets
+the facade, beside somebody else's models | loom | check -p filch
+documentation | | doc --workspace --no-deps --exclude loom-tests --exclude shuttle-tests
+documentation of the models' harness | loom | doc -p loom-tests --no-deps
+documentation of the schedules' harness | shuttle | doc -p shuttle-tests --no-deps
+";
+
 fn add_code(workspace: &Workspace, stages: &mut Stages) {
     // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
     stages.run("house rules", || lint::check(workspace));
-    add_clippy(stages);
+    stages.run("weight", weigh::check);
+    for check in CHECKS.trim().lines() {
+        let fields: Vec<_> = check.split('|').map(str::trim).collect();
+        let (mut cargo, mut flags) = (cargo(), "-D warnings".to_owned());
+        if !fields[1].is_empty() {
+            cargo = cargo_with_cfg(fields[1]);
+            flags += &format!(" --cfg {}", fields[1]);
+        }
+        cargo.env("RUSTDOCFLAGS", flags);
+        cargo.args(fields[2].split(' '));
+        if fields[2].starts_with("clippy") {
+            cargo.args(["--", "-D", "warnings"]);
+        }
+        stages.check(fields[0], &mut cargo);
+    }
     package::add_stages(workspace, stages);
     test::add_ci_stages(workspace, stages);
     add_builds(workspace, stages);
-    add_documentation(stages);
-    add_features(stages);
+    let mut test = cargo();
+    test.args(["test", "-p", "filch-scheduler", "--all-features"]);
+    test.args(["--test", "features"]);
+    stages.run("the scheduler's features", || tests(&mut test));
     apps::add_checks(stages);
     apps::add_tests(stages);
 }
@@ -103,39 +134,11 @@ fn add_checkers(workspace: &Workspace, stages: &mut Stages) {
     add_instruction_counts(stages);
 }
 
-/// The whole workspace, and the checkers' packages as they see the code: clippy lints the members
-/// that they depend on as well.
-fn add_clippy(stages: &mut Stages) {
-    let passes = [
-        ("clippy", cargo(), ["--workspace"].as_slice()),
-        (
-            "clippy, of the scheduler with its features",
-            cargo(),
-            &["--package", "filch-scheduler", "--all-features"],
-        ),
-        (
-            "clippy, as loom sees the code",
-            cargo_with_cfg("loom"),
-            &["--package", "loom-tests"],
-        ),
-        (
-            "clippy, as shuttle sees the code",
-            cargo_with_cfg("shuttle"),
-            &["--package", "shuttle-tests", "--package", "filch-testing"],
-        ),
-    ];
-    for (stage, mut clippy, packages) in passes {
-        clippy.arg("clippy").args(packages);
-        clippy.args(["--all-targets", "--", "-D", "warnings"]);
-        stages.check(stage, &mut clippy);
-    }
-}
-
 /// Builds for other targets and by the oldest toolchain, as far as they are installed.
 fn add_builds(workspace: &Workspace, stages: &mut Stages) {
     check_for(
         TARGET_WITHOUT_STD,
-        lint::PRIMITIVES_WITHOUT_STD,
+        &lint::primitives_without_std(),
         "primitives, on a target without std",
         stages,
     );
@@ -171,69 +174,26 @@ fn check_for(target: &'static str, packages: &[&str], stage: &'static str, stage
     stages.check(stage, &mut check);
 }
 
-fn add_documentation(stages: &mut Stages) {
-    let checkers = [("loom-tests", "loom"), ("shuttle-tests", "shuttle")];
-    let mut docs = cargo();
-    docs.args(["doc", "--workspace", "--no-deps"]);
-    for (package, _) in checkers {
-        docs.args(["--exclude", package]);
-    }
-    docs.env("RUSTDOCFLAGS", "-D warnings");
-    stages.check("documentation", &mut docs);
-    // The harnesses exist in builds of their own only.
-    for (package, name) in checkers {
-        let mut docs = cargo_with_cfg(name);
-        docs.args(["doc", "--package", package, "--no-deps"])
-            .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
-        stages.check("documentation of a harness", &mut docs);
-    }
-}
-
-/// Tests the features that no default build has, and the facade without any.
-fn add_features(stages: &mut Stages) {
-    let mut bare = cargo();
-    bare.args(["clippy", "--package", "filch", "--no-default-features"]);
-    bare.args(["--lib", "--", "-D", "warnings"]);
-    stages.check("the facade without its features", &mut bare);
-    let mut foreign = cargo_with_cfg("loom");
-    foreign.args(["check", "--package", "filch"]);
-    stages.check("the facade, beside somebody else's models", &mut foreign);
-    let mut test = cargo();
-    test.args(["test", "--package", "filch-scheduler", "--all-features"]);
-    test.args(["--test", "features"]);
-    stages.run("the scheduler's features", || libtest(&mut test));
-}
-
-/// Compares the instructions that filch's operations take with their bars, which are about x86-64,
-/// where there is valgrind.
+/// Compares the instructions that filch's operations take with their bars, and the files that they
+/// go through with the page of the roads; both are about x86-64.
 fn add_instruction_counts(stages: &mut Stages) {
     if std::env::consts::ARCH != "x86_64" {
         return;
     }
-    const NAME: &str = "instruction counts";
-    if runs("valgrind", "--version") {
-        let mut count = cargo();
-        count.args(["bench", "--package", "filch-operations"]);
-        count.args(["--bench", "instructions", "--", "--check"]);
-        // The other half compiles in the usual place meanwhile.
-        count.env("CARGO_TARGET_DIR", target_directory("optimised"));
-        stages.check(NAME, &mut count);
-    } else {
-        stages.skip(NAME, "valgrind");
+    const NAMES: [&str; 2] = ["instruction counts", "roads"];
+    if !runs("valgrind", "--version") {
+        return NAMES.iter().for_each(|name| stages.skip(name, "valgrind"));
     }
+    // The other half compiles in the usual place meanwhile.
+    let cargo = || Tree::here("optimised").cargo();
+    let mut count = cargo();
+    count.args(["bench", "--package", "filch-operations"]);
+    count.args(["--bench", "instructions", "--", "--check"]);
+    stages.check(NAMES[0], &mut count);
+    stages.run(NAMES[1], || road::check(cargo()));
 }
 
-/// Whether a program is installed, which ends well with that argument.
-fn runs(program: &str, argument: &str) -> bool {
-    let mut probe = Command::new(program);
-    probe
-        .arg(argument)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
-}
-
-/// Whether builds for `target` are possible here. Where they are not, `house rules` still refuses a
+/// True if builds for `target` are possible here. Where they are not, `house rules` still refuses a
 /// primitive without `#![no_std]`.
 fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");

@@ -2,14 +2,8 @@
 
 mod circles;
 mod finding;
-mod folders;
-mod imports;
 mod layers;
-mod markdown;
-mod modules;
 mod openings;
-mod source;
-mod terms;
 mod text;
 mod unsafety;
 
@@ -24,9 +18,8 @@ use crate::support::process::root;
 use crate::support::tally::Tally;
 
 use finding::Finding;
-use imports::Imports;
 
-pub(crate) use layers::{PRIMITIVES_WITHOUT_STD, primitives};
+pub(crate) use layers::{primitives, primitives_without_std};
 
 pub(crate) fn run() -> Result<ExitCode> {
     let tally = check(&Workspace::read()?)?;
@@ -47,43 +40,26 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         note(layers::check(package, member));
     }
     for package in packages()? {
-        let imports = Imports::read(&root().join(&package).join("src"))?;
-        note(circles::check(&package, &imports));
-        note(folders::check(&package, &imports));
-    }
-    for file in source::files()? {
-        note(source::check(&file)?);
-        note(openings::check(&file)?);
+        note(circles::check(&package)?);
     }
     for file in text::files()? {
         note(text::check(&file)?);
+        note(openings::check(&file)?);
     }
-    note(terms::check()?);
     note(unsafety::check()?);
-    for file in markdown::files()? {
-        note(markdown::check(&file)?);
-    }
-    let figures = bench::complaints()?.into_iter();
-    let figures = figures.map(|(file, message)| Finding {
+    let whole = |(file, message)| Finding {
         file,
         line: 1,
         message,
-    });
-    note(figures.collect());
-    let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
-        file: PathBuf::from(orderings::PAGE),
-        line: 1,
-        message,
-    });
-    note(verdicts.collect());
-    let verdicts = mutants::complaints()?
-        .into_iter()
-        .map(|(name, message)| Finding {
-            file: mutants::place(name),
-            line: 1,
-            message,
-        });
-    note(verdicts.collect());
+    };
+    let figures = bench::complaints()?.into_iter();
+    note(figures.map(whole).collect());
+    let verdicts = orderings::complaints()?.into_iter();
+    let page = |message| whole((PathBuf::from(orderings::PAGE), message));
+    note(verdicts.map(page).collect());
+    let verdicts = mutants::complaints()?.into_iter();
+    let place = |(name, message)| whole((mutants::place(name), message));
+    note(verdicts.map(place).collect());
     Ok(tally)
 }
 

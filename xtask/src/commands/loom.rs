@@ -1,41 +1,30 @@
 //! `cargo xtask loom`: the models, and what each of them explored.
 //!
-//! Each model runs in a process of its own: a failing one may abort, and a hanging one is killed.
-//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model; this file turns them
-//! into a table.
+//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model.
 
 mod build;
-mod report;
 mod sources;
 
 use std::collections::BTreeSet;
-use std::process::{Command, ExitCode};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use crate::support::error::Result;
-use crate::support::parallel;
-use crate::support::process::{Tree, root, run_within};
+use crate::support::explore::{Harness, tally};
+use crate::support::process::{Tree, root};
 use crate::support::tally::Tally;
 
-pub(crate) use build::{Model, models};
-use report::Outcome;
+pub(crate) use build::models;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Explore up to N preemptions instead of each model's own bound.
-    #[arg(long, value_name = "N", conflicts_with = "full")]
-    bound: Option<usize>,
-
-    /// Explore every interleaving; many models will not end within the limit.
-    #[arg(long)]
-    full: bool,
-
-    /// Explore long models up to few preemptions, as `cargo xtask test` does.
-    #[arg(long, conflicts_with_all = ["bound", "full"])]
-    quick: bool,
+    /// Explore up to so many preemptions; `own`: each model's own bound; `quick`: few, in long
+    /// models, as `cargo xtask test` does; `full`: every interleaving, which many models will not
+    /// end within the limit.
+    #[arg(long, value_name = "N", default_value = "own")]
+    bound: String,
 
     /// Show this execution, whether or not it fails. `LOOM_LOG` says what to show of it.
     #[arg(long, value_name = "N", requires = "filter")]
@@ -51,55 +40,57 @@ pub(crate) struct Options {
 
 const DEFAULT_LIMIT: u64 = 300;
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// All models.
+    pub(crate) fn all(bound: &str) -> Self {
         Self {
-            bound: None,
-            full: false,
-            quick: false,
+            bound: bound.to_owned(),
             execution: None,
             limit: DEFAULT_LIMIT,
             filter: None,
         }
     }
-}
 
-impl Options {
-    /// All models, at their quick bounds.
-    pub(crate) fn quick() -> Self {
-        Self {
-            quick: true,
-            ..Self::default()
-        }
-    }
-
-    /// What the harness is told.
-    fn environment(&self) -> Environment {
-        let bound = match self.bound {
-            Some(bound) => bound.to_string(),
-            None if self.full => "full".to_owned(),
-            None if self.quick => "quick".to_owned(),
-            None => "own".to_owned(),
-        };
-        let mut environment = vec![("FILCH_LOOM_BOUND", bound)];
+    /// The harness, with the variables that it reads.
+    fn harness(&self) -> Harness<6> {
+        let mut told = vec![("FILCH_LOOM_BOUND", self.bound.clone())];
+        let is_traced = std::env::var_os(LOG).is_some();
         if let Some(number) = self.execution {
-            environment.push(("FILCH_LOOM_EXECUTION", number.to_string()));
-            if !is_traced() {
-                environment.push((LOG, "trace".to_owned()));
+            told.push(("FILCH_LOOM_EXECUTION", number.to_string()));
+            if !is_traced {
+                told.push((LOG, "trace".to_owned()));
             }
         }
-        environment
+        let mut harness = harness(told, self.limit);
+        harness.shows_all = is_traced || self.execution.is_some();
+        harness
     }
 }
-
-/// Variables and their values.
-type Environment = Vec<(&'static str, String)>;
 
 /// The variable by which loom is asked for a log.
 const LOG: &str = "LOOM_LOG";
 
-fn is_traced() -> bool {
-    std::env::var_os(LOG).is_some()
+/// A file of tests about the harness itself, which hold no model.
+const ABOUT_THE_HARNESS: &str = "harness";
+
+/// The harness of models that may run for so many seconds.
+fn harness(environment: Vec<(&'static str, String)>, limit: u64) -> Harness<6> {
+    Harness {
+        word: "model",
+        fields: [
+            "model",
+            "verdict",
+            ">bound",
+            ">executions",
+            ">seconds",
+            "claim",
+        ],
+        folder: root().join("loom-tests"),
+        environment,
+        must_explore_but: Some(ABOUT_THE_HARNESS),
+        limit: Duration::from_secs(limit),
+        shows_all: false,
+    }
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -112,18 +103,37 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let models = build::models_named(&Tree::here("loom"), filter)?;
-    if filter.is_empty() && models.iter().all(Model::is_about_the_harness) {
+    let is_model = |file: &str| file != ABOUT_THE_HARNESS;
+    if filter.is_empty() && !models.iter().any(|model| is_model(&model.file)) {
         return Err("there are no models".into());
     }
     let started = Instant::now();
-    let outcomes = run_all(&models, options)?;
-    let show_all = is_traced() || options.execution.is_some();
-    report::print(&outcomes, show_all, started.elapsed());
-    let mut tally = Tally::default();
-    for outcome in &outcomes {
-        tally += Tally::of(outcome.failure.is_none());
+    let outcomes = options.harness().explore(&models)?;
+    for (model, outcome) in models.iter().zip(&outcomes) {
+        let number = failing_execution(&outcome.ended.output);
+        if let (Some(_), Some(number)) = (&outcome.failure, number) {
+            println!("to see it: cargo xtask loom --execution {number} {model}");
+        }
     }
-    Ok(tally)
+    let lines = outcomes.iter().flat_map(|outcome| &outcome.explored);
+    let executions = lines
+        .clone()
+        .filter_map(|[_, _, _, number, ..]| number.parse::<u64>().ok());
+    let (count, executions, elapsed) = (lines.count(), executions.sum::<u64>(), started.elapsed());
+    println!(
+        "{count} models, {executions} executions, {:.1} s",
+        elapsed.as_secs_f64()
+    );
+    Ok(tally(&outcomes))
+}
+
+/// Finds what the harness has announced at the first panic: `execution 17 fails:`.
+fn failing_execution(output: &str) -> Option<u64> {
+    let mut numbers = output.lines().filter_map(|line| {
+        let (_, number) = line.strip_suffix(" fails:")?.rsplit_once("execution ")?;
+        number.parse().ok()
+    });
+    numbers.next()
 }
 
 /// The full names of all models.
@@ -146,44 +156,24 @@ pub(crate) fn first_failure(
     rank: impl Fn(&str) -> usize,
 ) -> Result<Option<String>> {
     let mut models = models(tree, files)?;
-    models.sort_by_cached_key(|model| rank(&model.full_name()));
-    let any_count = vec![("FILCH_LOOM_ANY_COUNT", "1".to_owned())];
+    models.sort_by_cached_key(|model| rank(&model.to_string()));
+    let harness = harness(vec![("FILCH_LOOM_ANY_COUNT", "1".to_owned())], limit);
     for model in &models {
-        let outcome = run_one(model, &any_count, Duration::from_secs(limit))?;
-        if outcome.failure.is_some() {
-            return Ok(Some(model.full_name()));
+        if harness.run(model)?.failure.is_some() {
+            return Ok(Some(model.to_string()));
         }
     }
     Ok(None)
 }
 
-/// Runs the models, and says which one has ended.
-fn run_all<'m>(models: &'m [Model], options: &Options) -> Result<Vec<Outcome<'m>>> {
-    let environment = options.environment();
-    let limit = Duration::from_secs(options.limit);
-    let ended = AtomicUsize::new(0);
-    let models: Vec<_> = models.iter().collect();
-    parallel::map(&models, |model| {
-        let outcome = run_one(model, &environment, limit)?;
-        let number = ended.fetch_add(1, Ordering::Relaxed) + 1;
-        println!("[{number}/{}] {outcome}", models.len());
-        Ok(outcome)
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::failing_execution;
 
-fn run_one<'m>(
-    model: &'m Model,
-    environment: &Environment,
-    limit: Duration,
-) -> Result<Outcome<'m>> {
-    let mut command = Command::new(&model.program);
-    command
-        .args(["--exact", &model.test, "--nocapture", "--test-threads=1"])
-        .envs(environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(root().join("loom-tests"));
-    // Either of these would end a search early and call it a success.
-    command
-        .env_remove("LOOM_MAX_PERMUTATIONS")
-        .env_remove("LOOM_MAX_DURATION");
-    Ok(Outcome::new(model, run_within(&mut command, limit)?, limit))
+    #[test]
+    fn the_execution_that_fails_is_read_behind_libtests_prefix() {
+        let output = "running 1 test\ntest a ... execution 17 fails:\nthread 'a' panicked at b.rs";
+        assert_eq!(failing_execution(output), Some(17));
+        assert_eq!(failing_execution("the execution fails:"), None);
+    }
 }

@@ -25,7 +25,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 
@@ -48,14 +47,6 @@ pub(crate) struct Options {
     /// Judge the functions again that have verdicts. If this is cut off, go on without `--all`.
     #[arg(long)]
     all: bool,
-
-    /// Only list the mutants of the functions that would be judged.
-    #[arg(long)]
-    list: bool,
-
-    /// Leave out the tests and models that take more processor time without a mutant.
-    #[arg(long, value_name = "SECONDS", default_value_t = 40)]
-    longest: u64,
 
     /// Only functions whose `path name` contains this: `injector/src`, or `Claim::drop`.
     filter: Option<String>,
@@ -128,31 +119,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
                 chosen.push((index, subject));
             }
         }
-        if options.list {
-            list(&chosen, &mut progress);
-            continue;
-        }
         if !is_complete {
             println!("\n== {name}: {first} mutants of {} functions", chosen.len());
-            verdicts.judge(chosen, progress, Duration::from_secs(options.longest))?;
+            verdicts.judge(chosen, progress)?;
         }
         verdicts.write()?;
         is_anything_open |= verdicts.report();
     }
     Ok(Tally::of(!is_anything_open).exit_code())
-}
-
-/// Prints the mutants that are to be judged.
-fn list(chosen: &[(usize, Subject)], progress: &mut Progress) {
-    for (_, subject) in chosen {
-        let Function { file, name, .. } = &subject.function;
-        let found = progress.entry(&subject.function);
-        for (place, mutant) in subject.mutants.iter().enumerate() {
-            if !found.is_judged(place) {
-                println!("{} {name}: {}", file.display(), mutant.what);
-            }
-        }
-    }
 }
 
 /// The functions below `sources`, with their names in a ledger.
@@ -173,22 +147,20 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
     Ok(functions)
 }
 
-/// Tells a file of tests: it lies in a folder `tests`, is called so, or is declared in the crate's
-/// root under `#[cfg(test)]`.
+/// True if a file is among tests, or if the crate's root declares it under `#[cfg(test)]`.
 fn is_for_tests(file: &Path) -> bool {
-    if file.with_extension("").iter().any(|part| part == "tests") {
-        return true;
-    }
     let root_file = root().join(file.with_file_name("lib.rs"));
     let declarations = fs::read_to_string(root_file).unwrap_or_default();
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let declaration = format!("mod {name};");
     let lines: Vec<_> = declarations.lines().collect();
     let mut pairs = lines.windows(2);
-    pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
+    name == "tests"
+        || file.iter().any(|part| part == "tests")
+        || pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
 }
 
-/// What is wrong with the stored verdicts, by crate.
+/// Lists what is wrong with the stored verdicts, by crate.
 pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     let mut complaints = Vec::new();
     for (name, sources) in SUBJECTS {

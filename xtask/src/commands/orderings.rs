@@ -56,28 +56,20 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let all = mutants()?;
     let filter = options.filter.as_deref().unwrap_or_default();
-    let is_selected = |mutant: &&Mutant| mutant.to_string().contains(filter);
-    let selected: Vec<_> = all.iter().filter(is_selected).collect();
+    let is_selected = |at: &usize| all[*at].to_string().contains(filter);
+    let selected: Vec<_> = (0..all.len()).filter(is_selected).collect();
     if selected.is_empty() {
         return Err("no ordering is selected".into());
     }
-    let known = Ledger::read()?.verdicts(&all);
-    let mut verdicts = known.clone();
+    let mut verdicts = Ledger::read()?.verdicts(&all);
     if options.list {
-        selected.iter().for_each(|mutant| println!("{mutant}"));
+        selected.iter().for_each(|&at| println!("{}", all[at]));
     } else {
-        let hints: Vec<_> = all
-            .iter()
-            .zip(&known)
-            .filter(|(mutant, _)| is_selected(mutant))
-            .collect();
-        let mut found = Campaign::new(options.limit, selected.len())
-            .run(&hints)?
-            .into_iter();
-        for (mutant, verdict) in all.iter().zip(&mut verdicts) {
-            if is_selected(&mutant) {
-                *verdict = found.next().expect("each selected mutant has a verdict");
-            }
+        let hints = selected.iter().map(|&at| (&all[at], &verdicts[at]));
+        let hints: Vec<_> = hints.collect();
+        let found = Campaign::new(options.limit, hints.len()).run(&hints)?;
+        for (&at, verdict) in selected.iter().zip(found) {
+            verdicts[at] = verdict;
         }
     }
     if options.write {
@@ -86,12 +78,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if options.list {
         return Ok(ExitCode::SUCCESS);
     }
-    let judged = all
-        .iter()
-        .zip(&verdicts)
-        .filter(|(mutant, _)| is_selected(mutant));
-    let judged: Vec<_> = judged.map(|(_, verdict)| verdict).collect();
-    let count = |is: fn(&Verdict) -> bool| judged.iter().filter(|verdict| is(verdict)).count();
+    let count = |is: fn(&Verdict) -> bool| {
+        let judged = selected.iter().map(|&at| &verdicts[at]);
+        judged.filter(|verdict| is(verdict)).count()
+    };
     let survived = count(|verdict| *verdict == Verdict::Survived);
     println!(
         "{} killed, {} survived with an explanation, {survived} survived",
@@ -101,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(Tally::of(survived == 0).exit_code())
 }
 
-/// What is wrong with the table of verdicts, or with [`MODELS`].
+/// Lists what is wrong with the table of verdicts, or with [`MODELS`].
 pub(crate) fn complaints() -> Result<Vec<String>> {
     let models = loom::names()?;
     let mut complaints = Ledger::read()?.complaints(&mutants()?, &models);
@@ -188,7 +178,7 @@ struct Campaign {
     limit: u64,
     mutants: usize,
     judged: AtomicUsize,
-    /// How many mutants each model has killed: the good killers go first.
+    /// The number of mutants that each model has killed: the good killers go first.
     kills: Mutex<BTreeMap<String, usize>>,
 }
 

@@ -9,9 +9,9 @@ use std::process::{Command, ExitCode};
 use crate::commands::lint;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, root, target_directory, tee_both};
+use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee, untar};
 use crate::support::stages::Stages;
-use crate::support::tally::{Tally, libtest};
+use crate::support::tally::{Tally, tests};
 
 /// Where the packages are made, below the target directory.
 const PLACE: &str = "publish";
@@ -31,7 +31,7 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
     stages.run("packages that a user locks", check_locked);
 }
 
-/// How many packages somebody locks at most who depends on one of ours, that included: each of the
+/// The most packages that somebody locks who depends on one of ours, that included: each of the
 /// primitives, and the facade without its features.
 const MOST_LOCKED: [usize; 2] = [5, 13];
 
@@ -73,7 +73,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     for (name, _) in workspace.published() {
         pack.args(["--package", name]);
     }
-    if is_dirty()? {
+    if !git(&["status", "--porcelain"])?.is_empty() {
         println!("there are changes that are not committed: cargo is told to take them");
         pack.arg("--allow-dirty");
     }
@@ -94,7 +94,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
 }
 
 fn runs_without_a_warning(cargo: &mut Command) -> Result<bool> {
-    let (status, output) = tee_both(cargo)?;
+    let (status, output) = tee(cargo)?;
     let warnings = output.lines().filter(|line| is_warning(line)).count();
     let passed = status.success() && warnings == 0;
     if !passed {
@@ -107,30 +107,16 @@ fn is_warning(line: &str) -> bool {
     line.starts_with("warning: ")
 }
 
-fn is_dirty() -> Result<bool> {
-    let mut status = Command::new("git");
-    status.args(["status", "--porcelain"]).current_dir(root());
-    Ok(!status.output()?.stdout.is_empty())
-}
-
 /// Unpacks the archives into a workspace of its own, whose members find each other there instead of
 /// in the registry.
 fn unpack(workspace: &Workspace) -> Result<()> {
     let place = unpacked();
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
-    }
-    fs::create_dir_all(&place)?;
+    fresh_folder(&place)?;
     let mut names = Vec::new();
     for (name, member) in workspace.published() {
         let folder = format!("{name}-{}", member.version);
         let archive = target_directory(PLACE).join(format!("package/{folder}.crate"));
-        let mut tar = Command::new("tar");
-        // Modified now: in the archive all files have one date, by which none of them has changed.
-        tar.arg("-xmzf").arg(archive).arg("-C").arg(&place);
-        if !tar.status()?.success() {
-            return Err(format!("the archive of {name} cannot be unpacked").into());
-        }
+        untar(&archive, &place)?;
         names.push((name, folder));
     }
     let profiles = profiles(&fs::read_to_string(root().join("Cargo.toml"))?);
@@ -161,10 +147,10 @@ fn test() -> Result<Tally> {
     command
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(["--lib", "--bins", "--tests", "--examples"]);
-    libtest(&mut command)
+    tests(&mut command)
 }
 
-/// What the workspace's manifest says of how to build for tests: built alike, dependencies are
+/// The part of the workspace's manifest about builds for tests: built alike, dependencies are
 /// built once.
 fn profiles(manifest: &str) -> String {
     let sections = manifest.split("\n\n");

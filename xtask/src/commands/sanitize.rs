@@ -1,6 +1,6 @@
 //! `cargo xtask sanitize`: the tests of the crates on real threads, watched by a sanitizer.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
@@ -8,7 +8,7 @@ use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{other_toolchain, root, target_directory};
 use crate::support::stages::Stages;
-use crate::support::tally::libtest;
+use crate::support::tally::tests;
 
 /// Sanitizers need an explicit target, if only this machine's: without one, build scripts would be
 /// instrumented too.
@@ -20,8 +20,7 @@ const NIGHTLY: &str = "nightly";
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Which one; both if none is named.
-    sanitizer: Option<Sanitizer>,
+    sanitizer: Sanitizer,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -40,15 +39,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     let workspace = Workspace::read()?;
     let mut stages = Stages::default();
-    let both = [Sanitizer::Thread, Sanitizer::Address];
-    let wanted = options.sanitizer.map_or(both.to_vec(), |one| vec![one]);
-    for sanitizer in wanted {
-        sanitizer.add_stage(&workspace, &mut stages);
-    }
+    options.sanitizer.add_stage(&workspace, &mut stages);
     Ok(stages.summary())
 }
 
-/// What CI runs of this: AddressSanitizer, which has no false alarms, where there is a nightly
+/// Adds CI's part: AddressSanitizer, which has no false alarms, where there is a nightly
 /// toolchain.
 pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
     if other_toolchain(NIGHTLY).is_some() {
@@ -60,7 +55,22 @@ pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
 
 impl Sanitizer {
     fn add_stage(self, workspace: &Workspace, stages: &mut Stages) {
-        let (name, mut command) = self.command();
+        let (name, flags) = match self {
+            Self::Thread => (
+                "ThreadSanitizer",
+                "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg filch_tsan",
+            ),
+            Self::Address => ("AddressSanitizer", "-Zsanitizer=address"),
+        };
+        let suppressions = root().join("xtask/tsan-suppressions.txt");
+        let suppressions = format!("suppressions={}", suppressions.display());
+        let mut command = other_toolchain(NIGHTLY).expect("the callers have asked");
+        command
+            .args(["test", "--no-fail-fast", "--lib", "--tests"])
+            .args(["--target", &target()])
+            .env("RUSTFLAGS", flags)
+            .env("TSAN_OPTIONS", suppressions)
+            .env("CARGO_TARGET_DIR", target_directory(name));
         let packages = workspace.reachable_from("filch");
         for package in packages.into_iter().chain(["linearizability"]) {
             command.args(["--package", package]);
@@ -69,35 +79,6 @@ impl Sanitizer {
         // larger than what a pool keeps of a stack to say that it is full.
         command.args(["--", "--skip", "bytes_resident"]);
         command.args(["--skip", "a_stack_that_is_full"]);
-        stages.run(name, || libtest(&mut command));
-    }
-
-    fn command(self) -> (&'static str, Command) {
-        let (name, directory, flags) = match self {
-            Self::Thread => (
-                "ThreadSanitizer",
-                "tsan",
-                "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg filch_tsan",
-            ),
-            Self::Address => ("AddressSanitizer", "asan", "-Zsanitizer=address"),
-        };
-        let mut command = other_toolchain(NIGHTLY).expect("the callers have asked");
-        command
-            .args([
-                "test",
-                "--no-fail-fast",
-                "--lib",
-                "--tests",
-                "--target",
-                &target(),
-            ])
-            .env("RUSTFLAGS", flags)
-            .env("CARGO_TARGET_DIR", target_directory(directory));
-        if matches!(self, Self::Thread) {
-            let suppressions = root().join("xtask/tsan-suppressions.txt");
-            let options = format!("suppressions={}", suppressions.display());
-            command.env("TSAN_OPTIONS", options);
-        }
-        (name, command)
+        stages.run(name, || tests(&mut command));
     }
 }

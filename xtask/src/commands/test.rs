@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything a contributor must pass.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -10,10 +10,10 @@ use crate::commands::loom;
 use crate::commands::shuttle;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, run_within};
-use crate::support::programs::{self, Kind};
+use crate::support::process::{cargo, run_within, runs};
+use crate::support::programs;
 use crate::support::stages::Stages;
-use crate::support::tally::{Tally, libtest, nextest};
+use crate::support::tally::{Tally, tests};
 
 /// An example that runs for longer has hung: they end by themselves, in no time.
 const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
@@ -42,14 +42,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     });
     add_documentation_stages(&workspace, &mut stages);
     stages.run("models, at their quick bounds", || {
-        loom::explore(&loom::Options::quick())
+        loom::explore(&loom::Options::all("quick"))
     });
     add_schedules(&mut stages);
     Ok(stages.summary())
 }
 
-/// What `ci` runs of this, beside the models. The tests of what is published are left out: `ci`
-/// runs them from the packages.
+/// Adds what `ci` runs of this, beside the models. The tests of what is published are left out:
+/// `ci` runs them from the packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let published: Vec<_> = workspace.published().map(|(name, _)| name).collect();
     stages.run("tests of what is not published", || {
@@ -61,7 +61,7 @@ pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
 /// The models at their committed bounds, and the random schedules.
 pub(crate) fn add_models(stages: &mut Stages) {
     stages.run("models, at their committed bounds", || {
-        loom::explore(&loom::Options::default())
+        loom::explore(&loom::Options::all("own"))
     });
     add_schedules(stages);
 }
@@ -83,7 +83,7 @@ fn add_documentation_stages(workspace: &Workspace, stages: &mut Stages) {
 
 /// The tests of all packages but these.
 pub(crate) fn code_tests(mut command: Command, left_out: &[&str]) -> Result<Tally> {
-    let has_nextest = has_nextest();
+    let has_nextest = runs("cargo-nextest", "--version");
     if has_nextest {
         command.args(["nextest", "run"]);
     } else {
@@ -93,16 +93,24 @@ pub(crate) fn code_tests(mut command: Command, left_out: &[&str]) -> Result<Tall
     for package in left_out {
         command.args(["--exclude", package]);
     }
-    if has_nextest {
-        nextest(&mut command)
-    } else {
-        libtest(&mut command)
+    if cfg!(target_os = "linux") && !has_nextest {
+        // By this, libtest takes the option, and rustc, if a test runs it, is as stable as ever.
+        let host = format!(
+            "{}_UNKNOWN_LINUX_GNU",
+            std::env::consts::ARCH.to_uppercase()
+        );
+        command.env(
+            format!("CARGO_TARGET_{host}_RUNNER"),
+            "env RUSTC_BOOTSTRAP=-1",
+        );
+        command.args(["--", "-Zunstable-options", "--report-time"]);
     }
+    tests(&mut command)
 }
 
 pub(crate) fn doc_tests(mut command: Command) -> Result<Tally> {
     command.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
-    libtest(&mut command)
+    tests(&mut command)
 }
 
 /// Runs the examples of the published packages: each must end by itself, and well.
@@ -113,7 +121,7 @@ pub(crate) fn examples(cargo: &dyn Fn() -> Command, workspace: &Workspace) -> Re
         let mut build = cargo();
         build.args(["build", "--quiet", "--package", package]);
         build.args(["--all-features", "--examples"]);
-        for (name, program) in programs::build(&mut build, Kind::Example)? {
+        for (name, program) in programs::build(&mut build, &["example"])? {
             let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
             let passed = ended.status.is_some_and(|status| status.success());
             let verdict = if passed { "ok" } else { "FAILED" };
@@ -125,11 +133,4 @@ pub(crate) fn examples(cargo: &dyn Fn() -> Command, workspace: &Workspace) -> Re
         }
     }
     Ok(tally)
-}
-
-fn has_nextest() -> bool {
-    let mut probe: Command = cargo();
-    probe.args(["nextest", "--version"]);
-    probe.stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::error::Result;
-use super::process::root;
+use super::process::{known_files, root};
 
 /// Brings `trees` up to date, which are folders of `target/NAME`; what has not changed keeps its
 /// time stamp. A file of `instead` has that text there.
@@ -15,9 +14,7 @@ pub(crate) fn make(
     trees: &[PathBuf],
     instead: &BTreeMap<PathBuf, String>,
 ) -> Result<()> {
-    let mut list = Command::new("git");
-    list.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = String::from_utf8(list.current_dir(root()).output()?.stdout)?;
+    let listed = known_files()?;
     // What was copied last time and is gone by now must go: cargo finds test files by looking.
     let record = root().join("target").join(name).join("files");
     let old = fs::read_to_string(&record).unwrap_or_default();
@@ -45,7 +42,8 @@ pub(crate) fn make(
     Ok(())
 }
 
-fn write(contents: &[u8], to: &Path) -> Result<()> {
+/// Writes a file, unless that is what it has: cargo builds again what is newer than its build.
+pub(crate) fn write(contents: &[u8], to: &Path) -> Result<()> {
     if fs::read(to).is_ok_and(|old| old == contents) {
         return Ok(());
     }

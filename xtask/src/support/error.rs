@@ -1,4 +1,4 @@
-//! What every command returns.
+//! The result of every command.
 
 use std::error::Error;
 

@@ -21,7 +21,9 @@ pub(crate) struct Member {
     pub inside: BTreeSet<String>,
     /// The same, from a registry, that a user of the crate would get.
     pub outside: BTreeSet<String>,
-    /// Whether it may be published.
+    /// True if it stands around the libraries and programs: nothing may depend on it.
+    pub is_tool: bool,
+    /// True if it may be published.
     pub is_published: bool,
     pub version: String,
     /// The oldest toolchain that it promises to build with.
@@ -75,7 +77,10 @@ impl Workspace {
 impl Member {
     fn read(package: &Value) -> Option<Self> {
         let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
+        let manifest = text("manifest_path");
+        let is_in = |folder: &&str| manifest.contains(&format!("/{folder}/"));
         let mut member = Self {
+            is_tool: !["crates", "compat", "apps"].iter().any(is_in),
             // `null`, or a list of registries, which is empty for `publish = false`.
             is_published: package["publish"]
                 .as_array()

@@ -22,18 +22,6 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// Where the workspace's packages are.
-pub(crate) const PACKAGES: &[&str] = &[
-    "apps",
-    "crates",
-    "compat",
-    "benches",
-    "examples",
-    "loom-tests",
-    "tests",
-    "xtask",
-];
-
 /// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
 pub(crate) fn files_below(
     root: &Path,
@@ -92,6 +80,49 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     Some(command)
 }
 
+/// True if a program is installed, which ends well with that argument.
+pub(crate) fn runs(program: &str, argument: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe
+        .arg(argument)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+/// Returns the output of git at the workspace's root.
+pub(crate) fn git(arguments: &[&str]) -> Result<String> {
+    let mut git = Command::new("git");
+    let output = git.args(arguments).current_dir(root()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The files that git knows, and those that it would add, relative to the root.
+pub(crate) fn known_files() -> Result<String> {
+    git(&["ls-files", "--cached", "--others", "--exclude-standard"])
+}
+
+/// Unpacks an archive. What is in it is modified now, or cargo would take it for old.
+pub(crate) fn untar(archive: &Path, folder: &Path) -> Result<()> {
+    let mut tar = Command::new("tar");
+    tar.arg("-xmf").arg(archive).arg("-C").arg(folder);
+    if tar.status()?.success() {
+        return Ok(());
+    }
+    Err(format!("{} cannot be unpacked", archive.display()).into())
+}
+
+/// Makes a folder, empty.
+pub(crate) fn fresh_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(fs::create_dir_all(folder)?)
+}
+
 /// A tree of sources and where its builds go.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
@@ -135,36 +166,21 @@ pub(crate) fn target_directory(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
 
-/// Runs `command` and passes its standard output on, line by line, while collecting it.
-///
-/// Standard error is left alone: cargo's progress stays on the terminal.
-pub(crate) fn tee_stdout(command: &mut Command) -> Result<(ExitStatus, String)> {
-    let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().expect("stdout was just piped");
-    let collected = tee(stdout)?;
-    Ok((child.wait()?, collected))
-}
-
-/// As [`tee_stdout`], for both streams as one: nextest writes its summary to standard error.
-pub(crate) fn tee_both(command: &mut Command) -> Result<(ExitStatus, String)> {
+/// Runs `command` and passes both of its streams on as one, line by line, while collecting them.
+pub(crate) fn tee(command: &mut Command) -> Result<(ExitStatus, String)> {
     let (mut child, output) = spawn_with_one_output(command)?;
-    let collected = tee(output)?;
-    Ok((child.wait()?, collected))
-}
-
-fn tee(stream: impl Read) -> Result<String> {
     let mut collected = String::new();
-    let mut reader = BufReader::new(stream);
+    let mut reader = BufReader::new(output);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
         std::io::stdout().write_all(&line)?;
         collected.push_str(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    Ok(collected)
+    Ok((child.wait()?, collected))
 }
 
-/// How a program that was run by [`run_within`] ended.
+/// The end of a program that was run by [`run_within`].
 pub(crate) struct Ended {
     /// `None`: it was killed at its limit.
     pub status: Option<ExitStatus>,

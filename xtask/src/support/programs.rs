@@ -1,5 +1,6 @@
 //! Test programs and examples: built by cargo, run by us.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -7,20 +8,55 @@ use serde_json::Value;
 
 use super::error::Result;
 
-/// What a program is made from.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    /// A file in `tests`.
-    Test,
-    /// The same, or the tests within a library.
-    AnyTest,
-    /// A file in `examples`.
-    Example,
+/// One test of a program.
+pub(crate) struct Test {
+    /// The program's name: of a file in `tests`, without `.rs`, or of a library.
+    pub(crate) file: String,
+    /// The test function's path in it.
+    pub(crate) name: String,
+    pub(crate) program: PathBuf,
+}
+
+impl Test {
+    /// Runs it alone, in `folder`.
+    pub(crate) fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["--exact", &self.name, "--nocapture", "--test-threads=1"]);
+        command.current_dir(folder);
+        command
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}::{}", self.file, self.name)
+    }
+}
+
+/// The tests in the programs that `cargo` builds and does not run, made from these kinds of
+/// targets; ordered by file.
+pub(crate) fn tests(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<Test>> {
+    let mut tests = Vec::new();
+    for (file, program) in build(cargo, kinds)? {
+        let mut list = Command::new(&program);
+        let listing = list.args(["--list", "--format", "terse"]).output()?;
+        if !listing.status.success() {
+            return Err(format!("{} does not list its tests", program.display()).into());
+        }
+        let names = String::from_utf8(listing.stdout)?;
+        let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
+        tests.extend(names.map(|name| Test {
+            file: file.clone(),
+            name: name.to_owned(),
+            program: program.clone(),
+        }));
+    }
+    Ok(tests)
 }
 
 /// Runs `cargo`, which builds and does not run, and returns the name and the path of each program
-/// of that kind, sorted.
-pub(crate) fn build(cargo: &mut Command, kind: Kind) -> Result<Vec<(String, PathBuf)>> {
+/// made from one of these kinds of targets, sorted.
+pub(crate) fn build(cargo: &mut Command, kinds: &[&str]) -> Result<Vec<(String, PathBuf)>> {
     cargo.args(["--message-format", "json-render-diagnostics"]);
     let output = cargo.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
@@ -28,35 +64,17 @@ pub(crate) fn build(cargo: &mut Command, kind: Kind) -> Result<Vec<(String, Path
     }
     let mut programs = Vec::new();
     for line in String::from_utf8(output.stdout)?.lines() {
-        programs.extend(program(&serde_json::from_str(line)?, kind));
+        programs.extend(program(&serde_json::from_str(line)?, kinds));
     }
     programs.sort();
     Ok(programs)
 }
 
-/// The names of the tests in a test program.
-pub(crate) fn tests(program: &Path) -> Result<Vec<String>> {
-    let listing = Command::new(program)
-        .args(["--list", "--format", "terse"])
-        .output()?;
-    if !listing.status.success() {
-        return Err(format!("{} does not list its tests", program.display()).into());
-    }
-    let text = String::from_utf8(listing.stdout)?;
-    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
-    Ok(names.map(str::to_owned).collect())
-}
-
-/// Reads one of cargo's messages; `None` unless it announces a program of that kind.
-fn program(message: &Value, kind: Kind) -> Option<(String, PathBuf)> {
+/// Reads one of cargo's messages; `None` unless it announces a program of these kinds.
+fn program(message: &Value, kinds: &[&str]) -> Option<(String, PathBuf)> {
     let target = &message["target"];
-    let wanted: &[_] = match kind {
-        Kind::Test => &["test"],
-        Kind::AnyTest => &["test", "lib"],
-        Kind::Example => &["example"],
-    };
-    let mut kinds = target["kind"].as_array()?.iter().filter_map(Value::as_str);
-    let is_wanted = kinds.any(|kind| wanted.contains(&kind));
+    let mut own = target["kind"].as_array()?.iter().filter_map(Value::as_str);
+    let is_wanted = own.any(|kind| kinds.contains(&kind));
     let executable = message["executable"].as_str()?;
     let name = target["name"].as_str()?;
     is_wanted.then(|| (name.to_owned(), PathBuf::from(executable)))

@@ -5,27 +5,16 @@ use std::time::{Duration, Instant};
 
 use super::error::Result;
 use super::table::Table;
-use super::tally::Tally;
-
-struct Finished {
-    name: String,
-    tally: Tally,
-    elapsed: Duration,
-    /// Why it could not be done.
-    error: Option<String>,
-}
-
-/// A stage that cannot run here.
-struct Skipped {
-    name: &'static str,
-    missing: &'static str,
-}
+use super::tally::{Tally, longest};
 
 /// The stages that have run so far, and those that could not.
 #[derive(Default)]
 pub(crate) struct Stages {
-    finished: Vec<Finished>,
-    skipped: Vec<Skipped>,
+    /// Seconds, passed, failed, name, verdict.
+    rows: Vec<[String; 5]>,
+    errors: Vec<String>,
+    sum: Tally,
+    elapsed: Duration,
 }
 
 impl Stages {
@@ -34,23 +23,22 @@ impl Stages {
         let name = name.into();
         println!("\n== {name}");
         let started = Instant::now();
-        let (tally, error) = match stage() {
-            Ok(tally) if tally == Tally::default() => (
-                Tally::of(false),
-                Some("nothing ran in this stage".to_owned()),
-            ),
-            Ok(tally) => (tally, None),
-            Err(error) => (Tally::of(false), Some(error.to_string())),
+        let outcome = match stage() {
+            Ok(tally) if tally == Tally::default() => Err("nothing ran in this stage".into()),
+            outcome => outcome,
         };
-        if let Some(error) = &error {
+        let tally = outcome.unwrap_or_else(|error| {
             println!("error: {error}");
-        }
-        self.finished.push(Finished {
-            name,
-            tally,
-            elapsed: started.elapsed(),
-            error,
+            self.errors.push(format!("error: {name}: {error}"));
+            Tally::of(false)
         });
+        let (elapsed, Tally { passed, failed }) = (started.elapsed(), tally);
+        self.sum += tally;
+        self.elapsed += elapsed;
+        let seconds = format!("{:.1}", elapsed.as_secs_f64());
+        let verdict = if tally.is_success() { "ok" } else { "FAILED" }.to_owned();
+        let [passed, failed] = [passed, failed].map(|count| count.to_string());
+        self.rows.push([seconds, passed, failed, name, verdict]);
     }
 
     /// A stage that is one command and passes when it exits with 0.
@@ -59,44 +47,27 @@ impl Stages {
     }
 
     /// Says here and in the summary that a stage does not run, because something is not installed.
-    pub(crate) fn skip(&mut self, name: &'static str, missing: &'static str) {
+    pub(crate) fn skip(&mut self, name: &str, missing: &str) {
         println!("\n== {name}\nSKIPPED: there is no {missing} here");
-        self.skipped.push(Skipped { name, missing });
+        let verdict = format!("SKIPPED: no {missing}");
+        let [seconds, passed, failed] = ["-"; 3].map(str::to_owned);
+        self.rows
+            .push([seconds, passed, failed, name.to_owned(), verdict]);
     }
 
     /// Prints one line per stage, the errors once more, and the sum, alone on the last line.
     pub(crate) fn summary(self) -> ExitCode {
-        let mut sum = Tally::default();
-        let mut seconds = 0.0;
         let mut table = Table::new([">seconds", ">passed", ">failed", "stage", ""]);
-        for stage in &self.finished {
-            sum += stage.tally;
-            seconds += stage.elapsed.as_secs_f64();
-            let verdict = if stage.tally.is_success() {
-                "ok"
-            } else {
-                "FAILED"
-            };
-            table.row([
-                format!("{:.1}", stage.elapsed.as_secs_f64()),
-                stage.tally.passed.to_string(),
-                stage.tally.failed.to_string(),
-                stage.name.to_owned(),
-                verdict.to_owned(),
-            ]);
+        self.rows.into_iter().for_each(|row| table.row(row));
+        println!(
+            "\n== summary, {:.1} s in all\n{table}",
+            self.elapsed.as_secs_f64()
+        );
+        self.errors.iter().for_each(|error| println!("{error}"));
+        if let Some((name, seconds)) = longest() {
+            println!("the longest test: {seconds:.1} s, {name}");
         }
-        for Skipped { name, missing } in &self.skipped {
-            let name = (*name).to_owned();
-            let [none, verdict] = ["-".to_owned(), format!("SKIPPED: no {missing}")];
-            table.row([none.clone(), none.clone(), none, name, verdict]);
-        }
-        println!("\n== summary, {seconds:.1} s in all\n{table}");
-        for Finished { name, error, .. } in &self.finished {
-            if let Some(error) = error {
-                println!("error: {name}: {error}");
-            }
-        }
-        println!("{sum}");
-        sum.exit_code()
+        println!("{}", self.sum);
+        self.sum.exit_code()
     }
 }

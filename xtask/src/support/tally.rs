@@ -3,11 +3,12 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::Mutex;
 
 use super::error::Result;
-use super::process::{tee_both, tee_stdout};
+use super::process::tee;
 
-/// How many tests, models or checks passed and failed.
+/// Numbers of tests, models or checks that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub passed: u64,
@@ -50,16 +51,40 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs a `cargo test` and counts what its closing lines say.
-pub(crate) fn libtest(command: &mut Command) -> Result<Tally> {
-    let (status, output) = tee_stdout(command)?;
-    Ok(verdict(status, libtest_tally(&output)))
+/// Runs a `cargo test`, or a `cargo nextest run`, counts what its closing lines say, and notes the
+/// times of its tests.
+pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
+    let (status, output) = tee(command)?;
+    for (name, seconds) in output.lines().filter_map(time) {
+        note_time(name, seconds);
+    }
+    Ok(verdict(status, tests_tally(&output)))
 }
 
-/// Runs a `cargo nextest run` and counts what its closing line says.
-pub(crate) fn nextest(command: &mut Command) -> Result<Tally> {
-    let (status, output) = tee_both(command)?;
-    Ok(verdict(status, nextest_tally(&output)))
+/// Reads nextest's line about a test, or that of libtest with `--report-time`.
+fn time(line: &str) -> Option<(&str, f64)> {
+    if let Some((_, rest)) = line.split_once("PASS [") {
+        let (seconds, name) = rest.split_once("s] ")?;
+        let name = name.split_once(") ").map_or(name, |(_, name)| name);
+        return Some((name, seconds.trim().parse().ok()?));
+    }
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
+    Some((name, rest.strip_suffix("s>")?.parse().ok()?))
+}
+
+static LONGEST: Mutex<Option<(String, f64)>> = Mutex::new(None);
+
+/// A test, a model or a schedule took so many seconds.
+pub(crate) fn note_time(name: impl Into<String>, seconds: f64) {
+    let mut longest = LONGEST.lock().expect("no holder panics");
+    if longest.as_ref().is_none_or(|(_, known)| *known < seconds) {
+        *longest = Some((name.into(), seconds));
+    }
+}
+
+/// The test that took longest until now, and its seconds.
+pub(crate) fn longest() -> Option<(String, f64)> {
+    LONGEST.lock().expect("no holder panics").clone()
 }
 
 /// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
@@ -70,7 +95,7 @@ fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
     tally
 }
 
-/// What a program says in its closing line, `3 passed, 1 failed`, as ours do.
+/// Reads the closing line of a program of ours, `3 passed, 1 failed`.
 pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
     let line = output.lines().last().unwrap_or_default();
     let tally = Tally {
@@ -80,55 +105,22 @@ pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
     verdict(status, tally)
 }
 
-/// The sum of libtest's closing lines, `test result: ok. 3 passed; 0 failed; 0 ignored; …`.
-pub(crate) fn libtest_tally(output: &str) -> Tally {
+/// The sum of the closing lines: libtest's `test result: ok. 3 passed; 0 failed; 0 ignored; …`,
+/// nextest's `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
+pub(crate) fn tests_tally(output: &str) -> Tally {
     let mut tally = Tally::default();
-    for line in output.lines() {
-        if let Some((_, counts)) = line.split_once("test result: ") {
-            tally.passed += number_before(counts, "passed");
-            tally.failed += number_before(counts, "failed");
-        }
-    }
-    tally
-}
-
-/// What libtest did not run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Skipped {
-    /// Tests that say so themselves.
-    pub ignored: u64,
-    /// Tests that the command line has left out.
-    pub filtered: u64,
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ignored, filtered } = self;
-        write!(formatter, "{ignored} ignored, {filtered} filtered out")
-    }
-}
-
-/// The sum of the same lines, about what was not run.
-pub(crate) fn libtest_skipped(output: &str) -> Skipped {
-    let mut skipped = Skipped::default();
-    for line in output.lines() {
-        if let Some((_, counts)) = line.split_once("test result: ") {
-            skipped.ignored += number_before(counts, "ignored");
-            skipped.filtered += number_before(counts, "filtered out");
-        }
-    }
-    skipped
-}
-
-/// nextest's closing line,
-/// `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
-fn nextest_tally(output: &str) -> Tally {
-    let mut tally = Tally::default();
-    for line in output.lines().filter(|line| line.contains("Summary [")) {
+    let closes = |line: &&str| line.contains("test result: ") || line.contains("Summary [");
+    for line in output.lines().filter(closes) {
         tally.passed += number_before(line, "passed");
         tally.failed += number_before(line, "failed") + number_before(line, "timed out");
     }
     tally
+}
+
+/// The sum of the tests in libtest's closing lines that were `ignored`, or `filtered out`.
+pub(crate) fn libtest_skipped(output: &str, how: &str) -> u64 {
+    let lines = output.lines().filter(|line| line.contains("test result: "));
+    lines.map(|line| number_before(line, how)).sum()
 }
 
 /// The number that stands right before `word`, or 0.
@@ -142,7 +134,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Skipped, Tally, libtest_skipped, libtest_tally, nextest_tally};
+    use super::{Tally, libtest_skipped, tests_tally, time};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -153,12 +145,9 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             passed: 13,
             failed: 2,
         };
-        assert_eq!(libtest_tally(output), expected);
-        let skipped = Skipped {
-            ignored: 1,
-            filtered: 0,
-        };
-        assert_eq!(libtest_skipped(output), skipped);
+        assert_eq!(tests_tally(output), expected);
+        assert_eq!(libtest_skipped(output, "ignored"), 1);
+        assert_eq!(libtest_skipped(output, "filtered out"), 0);
     }
 
     #[test]
@@ -170,6 +159,14 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             passed: 3,
             failed: 3,
         };
-        assert_eq!(nextest_tally(output), expected);
+        assert_eq!(tests_tally(output), expected);
+    }
+
+    #[test]
+    fn the_time_of_a_test_is_read() {
+        let nextest = "        PASS [   2.031s] (1/2) a::b tests::c";
+        assert_eq!(time(nextest), Some(("a::b tests::c", 2.031)));
+        assert_eq!(time("test tests::c ... ok <0.5s>"), Some(("tests::c", 0.5)));
+        assert_eq!(time("test tests::c ... ok"), None);
     }
 }

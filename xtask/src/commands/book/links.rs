@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a page of HTML links to, and what may be linked to in it.
+/// The links of a page of HTML, and the anchors in it.
 #[derive(Default)]
 pub(super) struct Page {
     links: BTreeSet<String>,
@@ -97,7 +97,7 @@ pub(super) fn broken<'p>(
     pages.iter().map(check).collect()
 }
 
-/// Whether a link begins with a scheme, or with a host.
+/// True if a link begins with a scheme, or with a host.
 fn is_address(link: &str) -> bool {
     let scheme = link.split_once(':').map(|(scheme, _)| scheme);
     link.starts_with("//")

@@ -3,258 +3,234 @@
 //! Files inside one folder may import each other, and so may those beside the crate's root. One of
 //! these and a folder may not.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Item, UseTree};
 
 use super::finding::Finding;
-use super::imports::{Import, Imports};
+use crate::support::code::shipped;
+use crate::support::error::Result;
+use crate::support::process::{files_below, root};
 
-/// Folders that may import each other in a circle.
-struct Ring {
-    /// The package's folder.
-    package: &'static str,
-    /// The folders, relative to the sources.
-    folders: &'static [&'static str],
-}
-
-/// The circles that are allowed, and why.
-const RINGS: &[Ring] = &[
-    // The interface of an actor is mutually recursive: a process is stepped with a context, which
-    // has the handle, which has the table of the processes.
-    Ring {
-        package: "crates/scheduler",
-        folders: &["process", "table", "link", "handle"],
-    },
+/// The circles that are allowed: the package's folder, and the folders and files beside its root.
+const RINGS: &[(&str, &[&str])] = &[
+    // A process is stepped with a context, which has the handle, which has the table of processes.
+    (
+        "crates/scheduler",
+        &["process", "table", "link", "handle"],
+    ),
     // A worker is made of functions, whose parameters and context are parts of a worker.
-    Ring {
-        package: "crates/engine",
-        folders: &[
-            "context.rs",
-            "function.rs",
-            "links.rs",
-            "message.rs",
-            "param.rs",
-            "received.rs",
-            "worker",
+    (
+        "crates/engine",
+        &[
+            "context", "function", "links", "message", "param", "received", "worker",
         ],
-    },
+    ),
     // The machine runs members, and these have the scheduler that the machine is a part of.
-    Ring {
-        package: "crates/engine",
-        folders: &["member.rs", "scheduler", "shared.rs"],
-    },
+    ("crates/engine", &["member", "scheduler", "shared"]),
     // The settings of a child are a part of the plan, and the plan is made from settings.
-    Ring {
-        package: "crates/supervisor",
-        folders: &["plan", "settings"],
-    },
+    ("crates/supervisor", &["plan", "settings"]),
 ];
 
+/// By two of the crate's outermost modules, where the first imports from the second.
+type Imports = BTreeMap<(String, String), String>;
+
 /// The circles of the crate in `package`, a folder, that are not allowed.
-pub(super) fn check(package: &Path, imports: &Imports) -> Vec<Finding> {
-    check_against(RINGS, package, imports)
-}
-
-fn check_against(rings: &[Ring], package: &Path, imports: &Imports) -> Vec<Finding> {
-    let (folders, places) = by_folder(imports);
-    let is_allowed = |circle: &BTreeSet<usize>| {
-        let mut own = rings
-            .iter()
-            .filter(|ring| Path::new(ring.package) == package);
-        own.any(|ring| {
-            let mut names = circle.iter().map(|&folder| folders.files[folder].as_path());
-            names.all(|name| ring.folders.iter().any(|folder| Path::new(folder) == name))
-        })
+pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
+    let sources = package.join("src");
+    let files = files_below(root(), &[&sources.to_string_lossy()], "rs")?;
+    let mut texts = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(root().join(&file))?;
+        texts.push((file.strip_prefix(&sources)?.to_owned(), text));
+    }
+    let imports = imports(&texts)?;
+    let is_folder = |module: &str| root().join(&sources).join(module).is_dir();
+    let rings = RINGS.iter().filter(|(of, _)| Path::new(of) == package);
+    let rings: Vec<_> = rings.map(|(_, modules)| *modules).collect();
+    let found = circles(&imports).into_iter().filter(|circle| {
+        let is_allowed = |ring: &&[&str]| circle.iter().all(|module| ring.contains(module));
+        circle.iter().any(|module| is_folder(module)) && !rings.iter().any(is_allowed)
+    });
+    let finding = |circle: BTreeSet<&str>| {
+        let inside = imports.iter().filter(|((from, to), _)| {
+            circle.contains(from.as_str()) && circle.contains(to.as_str())
+        });
+        let places: Vec<_> = inside
+            .map(|((from, to), at)| format!("{from} → {to} in {at}"))
+            .collect();
+        Finding {
+            file: sources.clone(),
+            line: 1,
+            message: format!(
+                "folders import each other in a circle: {}",
+                places.join(", ")
+            ),
+        }
     };
-    let is_beside_root = |&folder: &usize| folders.files[folder].extension().is_some();
-    let circles = circles(&folders).into_iter();
-    circles
-        .filter(|circle| !circle.iter().all(is_beside_root) && !is_allowed(circle))
-        .map(|circle| {
-            let way = shortest_way_round(&folders, &circle);
-            let place = |edge: &Import| places[&(edge.from, edge.to)];
-            let steps: Vec<_> = way
-                .iter()
-                .map(|edge| {
-                    format!(
-                        "{}:{}",
-                        imports.files[place(edge).from].display(),
-                        edge.line
-                    )
-                })
-                .collect();
-            Finding {
-                file: package
-                    .join("src")
-                    .join(&imports.files[place(&way[0]).from]),
-                line: way[0].line,
-                message: format!(
-                    "{} folders import each other in a circle, the shortest way round being {}; \
-                     move what they share below both, or an `impl` to its type; all of them: {}",
-                    circle.len(),
-                    steps.join(" → "),
-                    names(&folders, &circle)
-                ),
-            }
-        })
-        .collect()
+    Ok(found.map(finding).collect())
 }
 
-/// The same with folders in the place of the files in them, and the first import from each to each
-/// other one.
-fn by_folder(imports: &Imports) -> (Imports, BTreeMap<(usize, usize), Import>) {
-    let mut names: Vec<PathBuf> = Vec::new();
-    let of_file: Vec<usize> = (imports.files.iter())
-        .map(|file| {
-            let first: PathBuf = file.components().take(1).collect();
-            names
-                .iter()
-                .position(|name| *name == first)
-                .unwrap_or_else(|| {
-                    names.push(first);
-                    names.len() - 1
-                })
-        })
-        .collect();
-    let mut places = BTreeMap::new();
-    for &import in &imports.edges {
-        let (from, to) = (of_file[import.from], of_file[import.to]);
-        if from != to {
-            places.entry((from, to)).or_insert(import);
+/// Lists what the modules of these files import from each other; the root's imports do not count.
+fn imports(files: &[(std::path::PathBuf, String)]) -> Result<Imports> {
+    let module = |file: &Path| {
+        let first = file.components().next()?.as_os_str().to_string_lossy();
+        Some(first.trim_end_matches(".rs").to_owned())
+    };
+    let is_root = |file: &Path| file == Path::new("lib.rs") || file == Path::new("main.rs");
+    // What a name at the root means: a module, or something out of one.
+    let mut names = BTreeMap::new();
+    for (file, text) in files {
+        if is_root(file) {
+            for item in syn::parse_file(text)?.items {
+                if let Item::Use(item) = item {
+                    bind(&item.tree, None, &mut names);
+                }
+            }
+        } else if let Some(module) = module(file) {
+            names.insert(module.clone(), module);
         }
     }
-    let edges = places.iter().map(|(&(from, to), import)| Import {
-        from,
-        to,
-        line: import.line,
-    });
-    let folders = Imports {
-        edges: edges.collect(),
-        files: names,
+    let mut imports = Imports::new();
+    for (file, text) in files.iter().filter(|(file, _)| !is_root(file)) {
+        let mut found = Vec::new();
+        named(shipped(text)?, file.components().count(), &mut found);
+        let own = module(file).unwrap_or_default();
+        for (name, line) in found {
+            if let Some(other) = names.get(&name).filter(|other| **other != own) {
+                let place = || format!("{}:{line}", file.display());
+                imports
+                    .entry((own.clone(), other.clone()))
+                    .or_insert_with(place);
+            }
+        }
+    }
+    Ok(imports)
+}
+
+/// Collects the names that a `use` at the root binds, with the modules that they come from.
+fn bind(tree: &UseTree, module: Option<String>, names: &mut BTreeMap<String, String>) {
+    let mut insert = |name: &syn::Ident| {
+        names.extend(module.clone().map(|module| (name.to_string(), module)));
     };
-    (folders, places)
+    match tree {
+        UseTree::Path(path) if path.ident == "crate" => bind(&path.tree, None, names),
+        UseTree::Path(path) => {
+            let module = module.unwrap_or_else(|| path.ident.to_string());
+            bind(&path.tree, Some(module), names);
+        }
+        UseTree::Name(name) => insert(&name.ident),
+        UseTree::Rename(name) => insert(&name.rename),
+        UseTree::Group(group) => {
+            let branches = group.items.iter();
+            branches.for_each(|branch| bind(branch, module.clone(), names));
+        }
+        UseTree::Glob(_) => {}
+    }
 }
 
-fn names(imports: &Imports, circle: &BTreeSet<usize>) -> String {
-    let names = circle
-        .iter()
-        .map(|file| imports.files[*file].display().to_string());
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// The sets of files in which each reaches each other.
-fn circles(imports: &Imports) -> Vec<BTreeSet<usize>> {
-    let reach: Vec<_> = (0..imports.files.len())
-        .map(|file| reachable(imports, file))
-        .collect();
-    let mut circles: Vec<BTreeSet<usize>> = Vec::new();
-    for file in 0..reach.len() {
-        if circles.iter().any(|circle| circle.contains(&file)) {
+/// The names of the root that the code of a module uses, with their lines; so many `super` lead
+/// there.
+fn named(code: TokenStream, depth: usize, found: &mut Vec<(String, usize)>) {
+    let tokens: Vec<_> = code.into_iter().collect();
+    let is = |at: usize, word: &str| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.to_string() == word)
+    };
+    for at in 0..tokens.len() {
+        if let TokenTree::Group(group) = &tokens[at] {
+            named(group.stream(), depth, found);
+        }
+        // `super::super::name`, as words and single colons.
+        let supers = (0..).take_while(|step| is(at + 3 * step, "super")).count();
+        let steps = if is(at, "crate") { 1 } else { supers };
+        if steps == 0 || steps == supers && supers < depth || !is(at + 1, ":") {
             continue;
         }
-        let back = |other: &usize| reach[*other].contains(&file);
-        let circle: BTreeSet<_> = reach[file].iter().copied().filter(back).collect();
-        if circle.len() > 1 {
-            circles.push(circle);
+        let names = match tokens.get(at + 3 * steps) {
+            Some(TokenTree::Group(group)) => group.stream().into_iter().collect(),
+            name => Vec::from_iter(name.cloned()),
+        };
+        let branches = names.split(|token| token.to_string() == ",");
+        for first in branches.filter_map(|branch| branch.first()) {
+            found.push((first.to_string(), first.span().start().line));
         }
     }
-    circles
 }
 
-/// Where one or more imports lead.
-fn reachable(imports: &Imports, file: usize) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![file];
-    while let Some(current) = open.pop() {
-        for edge in imports.edges.iter().filter(|edge| edge.from == current) {
-            if found.insert(edge.to) {
-                open.push(edge.to);
-            }
+/// The sets of modules in which each reaches each other.
+fn circles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
+    let edges = imports
+        .keys()
+        .map(|(from, to)| (from.as_str(), to.as_str()));
+    let edges: BTreeSet<_> = edges.collect();
+    let mut reach = edges.clone();
+    loop {
+        let ways = reach.iter().flat_map(|&(from, through)| {
+            let next = edges
+                .range((through, "")..)
+                .take_while(move |(of, _)| *of == through);
+            next.map(move |&(_, to)| (from, to))
+        });
+        let longer: BTreeSet<_> = ways.filter(|way| !reach.contains(way)).collect();
+        if longer.is_empty() {
+            break;
         }
+        reach.extend(longer);
     }
-    found
-}
-
-/// The fewest imports in `circle` that lead from a file back to it.
-fn shortest_way_round(imports: &Imports, circle: &BTreeSet<usize>) -> Vec<Import> {
-    let ways = circle.iter().filter_map(|&start| {
-        let mut last: BTreeMap<usize, Import> = BTreeMap::new();
-        let mut open = VecDeque::from([start]);
-        while let Some(current) = open.pop_front() {
-            for &edge in imports.edges.iter().filter(|edge| edge.from == current) {
-                // The first import that leads to a file is on a shortest way.
-                last.entry(edge.to).or_insert_with(|| {
-                    open.push_back(edge.to);
-                    edge
-                });
-            }
-        }
-        let mut way = vec![*last.get(&start)?];
-        while way[0].from != start {
-            way.insert(0, last[&way[0].from]);
-        }
-        Some(way)
-    });
-    ways.min_by_key(Vec::len)
-        .expect("each file of a circle leads back to itself")
+    let back = |&&(from, to): &&(&str, &str)| from != to && reach.contains(&(to, from));
+    let mut circles: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for &(from, to) in reach.iter().filter(back) {
+        circles.entry(from).or_default().extend([from, to]);
+    }
+    circles.into_values().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use super::{circles, imports};
 
-    use super::{Import, Imports, Ring, check_against};
-
-    fn imports(files: &[&str], edges: &[(usize, usize)]) -> Imports {
-        Imports {
-            files: files.iter().map(Into::into).collect(),
-            edges: edges
-                .iter()
-                .map(|&(from, to)| Import { from, to, line: 1 })
-                .collect(),
-        }
-    }
-
-    fn messages(rings: &[Ring], imports: &Imports) -> Vec<String> {
-        let found = check_against(rings, Path::new("crates/x"), imports);
-        found.into_iter().map(|finding| finding.message).collect()
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<_> = (files.iter())
+            .map(|(file, text)| ((*file).into(), (*text).to_owned()))
+            .collect();
+        let imports = imports(&files).unwrap();
+        let name = |circle: std::collections::BTreeSet<&str>| Vec::from_iter(circle).join(" ");
+        circles(&imports).into_iter().map(name).collect()
     }
 
     #[test]
-    fn files_of_a_folder_may_import_each_other() {
-        let files = ["lib.rs", "a.rs", "b.rs", "api/c.rs", "api/d.rs"];
-        let tree = imports(&files, &[(1, 2), (2, 1), (3, 4), (4, 3), (3, 1)]);
-        assert_eq!(messages(&[], &tree), [""; 0]);
+    fn folders_that_import_each_other_are_found_by_whatever_path() {
+        let files = [
+            (
+                "lib.rs",
+                "mod a; mod b; mod c; pub use crate::c::d::D as E;",
+            ),
+            ("a/a.rs", "use crate::{b::B, c::d::D};"),
+            ("b.rs", "fn f() { g(super::E::new()) }"),
+            ("c/d.rs", "struct D; impl super::super::a::A for D {}"),
+        ];
+        assert_eq!(found(&files), ["a b c"]);
     }
 
     #[test]
-    fn a_circle_is_shown_by_its_shortest_way_round() {
-        let files = ["lib.rs", "a/a.rs", "b/b.rs", "c/c.rs", "d/e/d.rs"];
-        let circle = imports(&files, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 2), (3, 4)]);
-        let found = messages(&[], &circle);
-        assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("3 folders"), "{found:?}");
-        assert!(found[0].contains("b/b.rs:1 → c/c.rs:1;"), "{found:?}");
-        assert!(found[0].ends_with("a, b, c"), "{found:?}");
-    }
-
-    #[test]
-    fn a_file_beside_the_root_is_in_no_circle_with_a_folder() {
-        let files = ["lib.rs", "a.rs", "b.rs", "api/c.rs"];
-        let beside = imports(&files, &[(1, 2), (2, 1), (3, 1)]);
-        assert_eq!(messages(&[], &beside), [""; 0]);
-        let circle = imports(&files, &[(1, 3), (3, 2), (2, 1)]);
-        assert_eq!(messages(&[], &circle).len(), 1);
-    }
-
-    #[test]
-    fn a_ring_may_be_allowed() {
-        let ring = |folders| {
-            let package = "crates/x";
-            [Ring { package, folders }]
-        };
-        let circle = imports(&["lib.rs", "api/a.rs", "table/b.rs"], &[(1, 2), (2, 1)]);
-        assert_eq!(messages(&ring(&["api", "table"]), &circle), [""; 0]);
-        assert_eq!(messages(&ring(&["api", "ops"]), &circle).len(), 1);
+    fn tests_comments_and_what_is_inside_a_folder_do_not_count() {
+        let files = [
+            ("lib.rs", "mod a; mod b;"),
+            (
+                "a/c.rs",
+                "use super::d::D;\n#[cfg(test)]\nmod tests { use crate::b::B; }",
+            ),
+            (
+                "a/d.rs",
+                "use super::c::C; // use crate::b::B;\npub(crate) struct D;",
+            ),
+            ("b.rs", "use crate::a::c::C;"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What `cargo xtask lint` prints.
+/// A line that `cargo xtask lint` prints.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) file: PathBuf,

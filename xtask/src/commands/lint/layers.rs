@@ -5,57 +5,45 @@ use std::path::PathBuf;
 use super::finding::Finding;
 use crate::support::metadata::Member;
 
-/// Each library's layer: it may depend on layers below its own, and within a layer on those listed
-/// before it.
-const LAYERS: &[&[&str]] = &[
-    &["filch-sync"],
-    &[
-        "filch-slab",
-        "filch-deque",
-        "filch-injector",
-        "filch-parker",
-        "filch-event-queue",
-        "filch-process-state",
-        "filch-promise",
-        "filch-data-cell",
-    ],
-    &["filch-timers", "filch-blocking", "filch-processors"],
-    &[
-        "filch-scheduler",
-        "filch-actors",
-        "filch-supervisor",
-        "filch-metrics",
-        "filch-fork-join",
-        "filch-engine",
-        "filch-build-scheduler",
-    ],
-    &["filch", "filch-testing", "rayon-core", "filch-nats"],
-    &["filch-build", "filch-cli"],
-];
-
-/// The packages around the libraries: nothing may depend on them.
-const TOOLS: &[&str] = &[
-    "xtask",
-    "filch-benches",
-    "filch-frames",
-    "filch-operations",
-    "filch-report",
-    "compile-fail",
-    "hostile-tests",
-    "linearizability",
-    "loom-tests",
-    "shuttle-tests",
-    "book-tests",
-    "soak",
+/// The libraries and programs: each may depend on those before it.
+const LAYERS: &[&str] = &[
+    "filch-sync",
+    // Primitives, and what is of use by itself.
+    "filch-slab",
+    "filch-deque",
+    "filch-injector",
+    "filch-parker",
+    "filch-event-queue",
+    "filch-process-state",
+    "filch-promise",
+    "filch-data-cell",
+    "filch-timers",
+    "filch-blocking",
+    // Schedulers.
+    "filch-processors",
+    "filch-scheduler",
+    "filch-actors",
+    "filch-supervisor",
+    "filch-metrics",
+    "filch-fork-join",
+    "filch-engine",
+    "filch-build-scheduler",
+    // What stands on them.
+    "filch",
+    "filch-testing",
+    "rayon-core",
+    "filch-nats",
+    "filch-build",
+    "filch-cli",
 ];
 
 /// The programs, which alone may have dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
-/// What a library may have besides: stacks of one's own are a matter of assembler, per processor;
-/// and the transport is a client of somebody else's server; what others read of a scheduler has to
-/// be in their forms. Of these, what is no crate of its own is a feature that nobody has by
-/// default.
+/// Dependencies that a library may have besides: stacks of one's own are a matter of assembler, per
+/// processor; and the transport is a client of somebody else's server; what others read of a
+/// scheduler has to be in their forms. Of these, what is no crate of its own is a feature that
+/// nobody has by default.
 const FOREIGN: &[(&str, &str)] = &[
     ("filch-actors", "serde"),
     ("filch-engine", "corosensei"),
@@ -70,36 +58,25 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-scheduler", "tracing"),
 ];
 
-/// What is of use by itself, below the schedulers: the lowest two layers, and two of the next.
+/// The packages that are of use by themselves, below the schedulers.
 pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
-    let lowest = LAYERS[..2].iter().flat_map(|layer| layer.iter().copied());
-    lowest.chain(["filch-timers", "filch-blocking"])
+    let is_below = |name: &&str| *name != "filch-processors";
+    LAYERS.iter().copied().take_while(is_below)
 }
 
 /// The primitives that need no thread, and so no std.
-pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
-    "filch-sync",
-    "filch-slab",
-    "filch-deque",
-    "filch-injector",
-    "filch-event-queue",
-    "filch-process-state",
-    "filch-promise",
-    "filch-data-cell",
-];
-
-/// The rank of a library: its layer, then its place in it.
-fn rank(package: &str) -> Option<(usize, usize)> {
-    LAYERS.iter().enumerate().find_map(|(layer, names)| {
-        let place = names.iter().position(|name| *name == package)?;
-        Some((layer, place))
-    })
+pub(crate) fn primitives_without_std() -> Vec<&'static str> {
+    let with_std = ["filch-parker", "filch-timers", "filch-blocking"];
+    primitives()
+        .filter(|name| !with_std.contains(name))
+        .collect()
 }
 
 pub(super) fn check(package: &str, member: &Member) -> Vec<Finding> {
-    if TOOLS.contains(&package) {
+    if member.is_tool {
         return Vec::new();
     }
+    let rank = |package: &str| LAYERS.iter().position(|name| *name == package);
     let finding = |message| Finding {
         file: PathBuf::from("Cargo.toml"),
         line: 1,
@@ -153,7 +130,9 @@ mod tests {
         );
         assert!(check("filch-cli", &member(&["filch"], &["clap"])).is_empty());
         assert!(check("filch-engine", &member(&[], &["corosensei"])).is_empty());
-        assert!(check("xtask", &member(&[], &["serde_json"])).is_empty());
+        let mut tool = member(&[], &["serde_json"]);
+        tool.is_tool = true;
+        assert!(check("xtask", &tool).is_empty());
     }
 
     #[test]

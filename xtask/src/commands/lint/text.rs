@@ -1,120 +1,195 @@
-//! How a file looks before anybody reads it: its width, and what its first lines say.
+//! Rules about the lines of a file, which is read without its syntax.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::finding::Finding;
+use crate::support::code::{begins_tests, contains_word};
 use crate::support::error::Result;
-use crate::support::process::root;
+use crate::support::process::{known_files, root};
 
-/// What fits two files beside each other.
+/// A file of code is read in one sitting.
+const MOST_LINES: usize = 400;
+
+/// The width at which two files fit beside each other.
 const COLUMNS: usize = 100;
+
+/// The reach of an `ORDERING:` note down to its access, in lines: notes are paragraphs, and one may
+/// cover a short run of accesses.
+const NOTE_REACHES: usize = 20;
+
+/// The book's table of contents.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Lines, counted from 1, and what is wrong with them.
+type Found = Vec<(usize, String)>;
 
 /// All files that git knows, and those that it would add, relative to the root.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let mut list = Command::new("git");
-    list.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = String::from_utf8(list.current_dir(root()).output()?.stdout)?;
     let exists = |file: &PathBuf| root().join(file).is_file();
-    Ok(listed.lines().map(PathBuf::from).filter(exists).collect())
+    Ok(known_files()?
+        .lines()
+        .map(PathBuf::from)
+        .filter(exists)
+        .collect())
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
-    let kind = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => Kind::Rust,
-        Some("md") => Kind::Markdown,
-        Some("toml" | "yml" | "sh") => Kind::Settings,
-        _ => return Ok(Vec::new()),
+    let read = || fs::read_to_string(root().join(file));
+    let found = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => check_code(file, &read()?),
+        Some("md") => check_page(file, &read()?)?,
+        Some("toml" | "yml" | "sh") => wide_lines(&read()?, |line| !line.starts_with('#')),
+        _ => Vec::new(),
     };
-    let text = fs::read_to_string(root().join(file))?;
-    let mut findings = Vec::new();
-    let mut report = |line: usize, message: String| {
-        findings.push(Finding {
-            file: file.to_owned(),
-            line,
-            message,
-        });
+    let finding = |(line, message)| Finding {
+        file: file.to_owned(),
+        line,
+        message,
     };
-    for line in wide_lines(kind, &text) {
-        report(line, format!("wider than {COLUMNS} columns"));
+    Ok(found.into_iter().map(finding).collect())
+}
+
+/// The lines that are too wide, but for those that may be.
+fn wide_lines(text: &str, mut may_be: impl FnMut(&str) -> bool) -> Found {
+    let mut found = Found::new();
+    for (index, line) in text.lines().enumerate() {
+        let may_be = may_be(line.trim_start());
+        if line.chars().count() > COLUMNS && !may_be {
+            found.push((index + 1, format!("wider than {COLUMNS} columns")));
+        }
     }
-    if matches!(kind, Kind::Rust) && !says_what_it_is_for(&text) {
-        report(
+    found
+}
+
+fn is_row(line: &str) -> bool {
+    line.starts_with('|') && line.ends_with('|')
+}
+
+fn check_code(file: &Path, text: &str) -> Found {
+    let is_in = |folder: &str| file.components().any(|part| part.as_os_str() == folder);
+    let mut in_tests = is_in("tests") || is_in("loom-tests");
+    // Shipped code whose orderings matter; the shim merely passes them on.
+    let is_library = file.starts_with("crates") || file.starts_with("apps");
+    let is_algorithm = is_library && !is_in("examples") && !file.starts_with("crates/sync");
+    // A table in a comment; what rustc is expected to say of a line stands on that line.
+    let mut found = wide_lines(text, |line| {
+        let comment = line.strip_prefix("//").unwrap_or_default();
+        is_row(comment.trim_start_matches(['/', '!']).trim_start()) || line.contains(" //~ ")
+    });
+    let lines: Vec<_> = text.lines().collect();
+    if lines.len() > MOST_LINES {
+        found.push((
+            lines.len(),
+            format!("{} lines; {MOST_LINES} at most", lines.len()),
+        ));
+    }
+    // A crate's root may have its README in that place.
+    if !text.starts_with("//! ") && !text.starts_with("#![doc = include_str!(") {
+        found.push((
             1,
             "does not begin with a `//!` that says what it is for".to_owned(),
-        );
+        ));
     }
-    Ok(findings)
+    // With the type, unless the file imports the orderings.
+    let bare_orderings = text.contains("Ordering::{") || text.contains("Ordering::*");
+    for (index, line) in lines.iter().enumerate() {
+        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
+        let mut report = |message: &str| found.push((index + 1, message.to_owned()));
+        in_tests |= begins_tests(code);
+        if contains_word(comment, &["TODO", "FIXME", "XXX"]) {
+            report("unfinished work belongs in an issue");
+        }
+        if in_tests && code.contains("thread::sleep(") {
+            report("a test that sleeps is slow, and passes by luck");
+        }
+        if !is_algorithm || in_tests || code.trim_start().starts_with("use ") {
+            continue;
+        }
+        if contains_word(code, &["SeqCst"]) && !code.contains("fence(") {
+            report("SeqCst on an access: loom takes it for AcqRel; use fence(SeqCst) or an RMW");
+        }
+        let orderings = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+        let is_named = |name: &&str| {
+            contains_word(code, &[&format!("Ordering::{name}")])
+                || bare_orderings && contains_word(code, &[name])
+        };
+        if orderings.iter().any(is_named) && !has_note(&lines, index) {
+            report("no ORDERING: note");
+        }
+    }
+    found
 }
 
-fn says_what_it_is_for(text: &str) -> bool {
-    // A crate's root may have its README in that place.
-    text.starts_with("//! ") || text.starts_with("#![doc = include_str!(")
+/// True if an `ORDERING` note stands on this line or within reach above it, in the same item: a
+/// closing brace in the first column ends another one.
+fn has_note(lines: &[&str], index: usize) -> bool {
+    let above = lines[index.saturating_sub(NOTE_REACHES)..=index]
+        .iter()
+        .rev();
+    let mut own = above.take_while(|line| **line != "}");
+    own.any(|line| line.contains("ORDERING"))
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Rust,
-    Markdown,
-    /// Their values are whatever they are: comments have a width.
-    Settings,
-}
-
-/// The numbers, counted from 1, of the lines that are too wide.
-fn wide_lines(kind: Kind, text: &str) -> Vec<usize> {
+/// Relative links lead somewhere, and every page of `docs` is a chapter.
+fn check_page(file: &Path, text: &str) -> Result<Found> {
     let mut in_fence = false;
-    let mut wide = Vec::new();
+    // A word that is too long by itself, as a link may be, cannot be cut.
+    let mut found = wide_lines(text, |line| {
+        in_fence ^= line.starts_with("```");
+        let mut words = line.split(' ').map(|word| word.chars().count());
+        in_fence || is_row(line) || words.any(|word| word > COLUMNS - 10)
+    });
+    let folder = root().join(file.parent().unwrap_or(Path::new("")));
     for (index, line) in text.lines().enumerate() {
-        in_fence ^= line.trim_start().starts_with("```");
-        if line.chars().count() > COLUMNS && !may_be_wide(kind, line, in_fence) {
-            wide.push(index + 1);
+        for link in relative_links(line).filter(|link| !folder.join(link).exists()) {
+            found.push((index + 1, format!("`{link}` does not exist")));
         }
     }
-    wide
+    if let Ok(page) = file.strip_prefix("docs")
+        && file != Path::new(SUMMARY)
+    {
+        let summary = fs::read_to_string(root().join(SUMMARY))?;
+        if !summary.contains(&format!("]({})", page.display())) {
+            found.push((1, format!("not a chapter: add it to {SUMMARY}")));
+        }
+    }
+    Ok(found)
 }
 
-fn may_be_wide(kind: Kind, line: &str, in_fence: bool) -> bool {
-    let trimmed = line.trim_start();
-    let comment = trimmed.trim_start_matches(['/', '!']).trim_start();
-    let is_row = comment.starts_with('|') && comment.ends_with('|');
-    match kind {
-        // What rustc is expected to say of a line stands on that line.
-        Kind::Rust => is_row && comment.len() < trimmed.len() || line.contains(" //~ "),
-        // A word that is too long by itself, as a link may be, cannot be cut.
-        Kind::Markdown => {
-            let longest = trimmed.split(' ').map(|word| word.chars().count()).max();
-            is_row || in_fence || longest.is_some_and(|longest| longest > COLUMNS - 10)
-        }
-        Kind::Settings => !trimmed.starts_with('#'),
-    }
+/// The targets of `[text](target)` that are files: no addresses, no items of rustdoc, and no
+/// anchors.
+fn relative_links(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](").skip(1).filter_map(|rest| {
+        let (target, _) = rest.split_once(')')?;
+        let path = target.split('#').next().unwrap_or_default();
+        let is_file = path.contains('.') && !path.contains("::") && !path.contains("//");
+        is_file.then_some(path)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, says_what_it_is_for, wide_lines};
+    use std::path::Path;
 
-    fn wide(kind: Kind, lines: &[&str]) -> Vec<usize> {
-        let pad = |line: &&str| line.replace('…', &"long ".repeat(25));
-        let lines: Vec<_> = lines.iter().map(pad).collect();
-        wide_lines(kind, &lines.join("\n"))
+    use super::{check_code, check_page, relative_links};
+
+    /// The lines of a file in which something is found; the first one says what it is for.
+    fn code(file: &str, lines: &[&str]) -> Vec<usize> {
+        let text = format!("//! A file.\n{}", lines.join("\n"));
+        let found = check_code(Path::new(file), &text.replace('…', &"long ".repeat(25)));
+        found.into_iter().map(|(line, _)| line).collect()
     }
 
-    #[test]
-    fn a_file_says_what_it_is_for() {
-        assert!(says_what_it_is_for("//! The queue.\n"));
-        assert!(says_what_it_is_for(
-            "#![doc = include_str!(\"../README.md\")]\n"
-        ));
-        assert!(!says_what_it_is_for("// The queue.\n//! Or so.\n"));
-        assert!(!says_what_it_is_for("use std::fmt;\n"));
-    }
+    const SOURCE: &str = "crates/deque/src/top.rs";
 
     #[test]
-    fn columns_are_characters() {
-        let line = "é".repeat(100);
-        assert!(wide_lines(Kind::Rust, &line).is_empty());
-        assert_eq!(wide_lines(Kind::Rust, &format!("{line}é")), [1]);
+    fn a_file_says_what_it_is_for_and_leaves_nothing_unfinished() {
+        let lines = |text| check_code(Path::new(SOURCE), text).len();
+        assert_eq!(lines("//! The queue.\n"), 0);
+        assert_eq!(lines("#![doc = include_str!(\"../README.md\")]\n"), 0);
+        assert_eq!(lines("// The queue.\n//! Or so.\n"), 1);
+        assert_eq!(code(SOURCE, &["let x = y; /\u{2f} TODO: no"]), [2]);
     }
 
     #[test]
@@ -126,18 +201,46 @@ mod tests {
             "f(|…|",
             "f(); //~ E0277 …",
         ];
-        assert_eq!(wide(Kind::Rust, &lines), [1, 2, 4]);
+        assert_eq!(code(SOURCE, &lines), [2, 3, 5]);
+        let [fits, is_wide] = [100, 101].map(|columns| "é".repeat(columns));
+        assert_eq!(code(SOURCE, &[&fits, &is_wide]), [3]);
+    }
+
+    #[test]
+    fn an_access_needs_its_note_and_sequential_consistency_is_for_fences() {
+        let note = "// ORDERING: pairs with g.";
+        let bare = ["fn f() {", "x.load(Ordering::Acquire);", "}"];
+        assert_eq!(code(SOURCE, &bare), [3]);
+        assert_eq!(code("crates/deque/tests/stress.rs", &bare), [0; 0]);
+        assert_eq!(code(SOURCE, &[note, "x.load(Ordering::Acquire);"]), [0; 0]);
+        assert_eq!(code(SOURCE, &[note, "fence(Ordering::SeqCst);"]), [0; 0]);
+        assert_eq!(code(SOURCE, &[note, "x.store(1, Ordering::SeqCst);"]), [3]);
+    }
+
+    #[test]
+    fn sleeping_tests_are_found() {
+        let lines = [
+            "#[cfg(test)]",
+            "mod tests {",
+            "thread\u{3a}:sleep(ten);",
+            "}",
+        ];
+        assert_eq!(code(SOURCE, &lines), [4]);
     }
 
     #[test]
     fn prose_is_narrow_and_rows_fences_and_long_words_need_not_be() {
         let link = format!("[a]({})", "x".repeat(110));
-        let lines = ["…", "| … |", "```", "…", "```", &link, "- …"];
-        assert_eq!(wide(Kind::Markdown, &lines), [1, 7]);
+        let lines = ["…", "| … |", "```", "…", "```", &link, "- …"].join("\n");
+        let text = lines.replace('…', &"long ".repeat(25));
+        let found = check_page(Path::new("a.md"), &text).unwrap();
+        assert!(found.iter().map(|(line, _)| *line).eq([1, 7]));
     }
 
     #[test]
-    fn of_settings_only_comments_are_narrow() {
-        assert_eq!(wide(Kind::Settings, &["# …", "key = \"…\""]), [1]);
+    fn only_links_to_files_are_followed() {
+        let line = "[a](one.md), [b](https://example.org/x.md), [c](../two.md#part), \
+                    [d](crate::algorithm), [e](#f)";
+        assert!(relative_links(line).eq(["one.md", "../two.md"]));
     }
 }

@@ -1,189 +1,36 @@
-//! Where unsafe code may stand: nowhere but in the files that are listed here.
+//! Where unsafe code may stand: nowhere but in the files that `xtask/unsafe.toml` lists.
 //!
 //! Tests and models are not listed: each model owns cells whose exclusive use is its claim.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::finding::Finding;
-use crate::support::code::{contains_word, without_comments, without_tests};
+use super::text;
+use crate::support::code::{has_word, shipped};
 use crate::support::error::Result;
-use crate::support::process::{PACKAGES, files_below, root};
+use crate::support::process::{files_below, root};
 
-/// The folder, its files, and what they need it for. A crate without a row forbids unsafe code;
-/// one that needs it in few places denies it, and expects it where it is.
-const LISTED: &[(&str, &[&str], &str)] = &[
-    (
-        "crates/deque/src",
-        &[
-            "deque.rs",
-            "request.rs",
-            "ring.rs",
-            "room.rs",
-            "stealer.rs",
-            "worker.rs",
-        ],
-        "slots that owner and thieves take turns at",
-    ),
-    (
-        "crates/event-queue/src",
-        &[
-            "block.rs",
-            "channel/receiver.rs",
-            "channel/shared.rs",
-            "channel/sleeper.rs",
-            "consumer.rs",
-            "producers.rs",
-            "queue.rs",
-            "scan.rs",
-        ],
-        "slots and blocks between producers and the consumer; the waker of a receiver",
-    ),
-    (
-        "crates/injector/src",
-        &[
-            "block.rs",
-            "claim.rs",
-            "injector.rs",
-            "push.rs",
-            "reserved.rs",
-        ],
-        "slots and blocks between producers and consumers",
-    ),
-    (
-        "crates/slab/src",
-        &[
-            "array.rs",
-            "once_array.rs",
-            "pages.rs",
-            "slab.rs",
-            "slot.rs",
-        ],
-        "pages that are published once and live until the slab is dropped",
-    ),
-    (
-        "crates/sync/src",
-        &[
-            "asymmetric/compare.rs",
-            "asymmetric/system.rs",
-            "watched.rs",
-        ],
-        "one instruction, one system call; a sanitizer's own functions",
-    ),
-    (
-        "crates/promise/src",
-        &["promise.rs", "rival.rs"],
-        "a value and a waker that two ends take turns at; a value of two owners, and its memory",
-    ),
-    (
-        "crates/build-scheduler/src",
-        &["combiner.rs"],
-        "a state that one thread at a time works at, and the queue of what is to be done",
-    ),
-    (
-        "crates/data-cell/src",
-        &[
-            "cell.rs",
-            "lock.rs",
-            "lock_set.rs",
-            "lockable.rs",
-            "locked.rs",
-        ],
-        "a value under its lock; locks in cells that a set keeps",
-    ),
-    (
-        "crates/data-cell/examples",
-        &["workers.rs"],
-        "a task touches its data while its worker holds the locks",
-    ),
-    (
-        "crates/processors/src",
-        &[
-            "pool/current.rs",
-            "pool/processors.rs",
-            "protocol/state/coordinator.rs",
-            "protocol/state/grant.rs",
-            "protocol/state/permit.rs",
-            "protocol/state/synced.rs",
-            "queues/source.rs",
-            "thread/main_loop.rs",
-        ],
-        "a processor's number becomes the permit again; a thread's way to its own machine; pieces",
-    ),
-    (
-        "crates/scheduler/src",
-        &[
-            "handle/handle.rs",
-            "handle/policy.rs",
-            "handle/process_handle.rs",
-            "handle/submit.rs",
-            "process/context.rs",
-            "table/body.rs",
-            "table/inline_box.rs",
-            "table/inline_box/tests.rs",
-            "table/life.rs",
-            "table/life/tests.rs",
-            "table/mailbox.rs",
-            "table/pinned.rs",
-            "table/slot.rs",
-            "table/table.rs",
-            "table/teardown.rs",
-            "table/waiter.rs",
-            "turn/budget.rs",
-            "turn/driver.rs",
-            "turn/end.rs",
-            "turn/inbox.rs",
-        ],
-        "the process in its slot, its exit, and what keeps them; values that must not move",
-    ),
-    (
-        "crates/actors/src",
-        &[
-            "call/caller.rs",
-            "call/process_call.rs",
-            "future/process.rs",
-        ],
-        "an answer is its caller's until it is given; a future is pinned where its process is",
-    ),
-    (
-        "crates/engine/src",
-        &[
-            "context.rs",
-            "data/cells.rs",
-            "envelope.rs",
-            "function.rs",
-            "param.rs",
-            "received.rs",
-            "worker/cell.rs",
-            "worker/life.rs",
-            "worker/spec.rs",
-        ],
-        "data by the parameters of a function, while it is locked; tasks without types",
-    ),
-    (
-        "crates/fork-join/src",
-        &["boxed.rs", "current.rs", "forked.rs", "job.rs"],
-        "jobs on their owners' stacks; a thread's way to its own worker",
-    ),
-    (
-        "compat/rayon-core/src",
-        &["borrowed.rs", "scope.rs", "scope_fifo.rs"],
-        "scopes whose types do not name how long they live",
-    ),
-    (
-        "benches/src",
-        &["groups/event_queue/floors.rs", "memory.rs"],
-        "a floor without the checks that a queue needs; a counting allocator",
-    ),
-];
+/// The folders, their files, and what these need it for.
+const LISTED: &str = "xtask/unsafe.toml";
 
-/// What is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
+#[derive(Deserialize)]
+struct Folder {
+    files: Vec<String>,
+}
+
+/// Finds what is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
 pub(super) fn check() -> Result<Vec<Finding>> {
-    let listed: BTreeSet<_> = LISTED
-        .iter()
-        .flat_map(|(folder, files, _)| files.iter().map(|file| Path::new(folder).join(file)))
-        .collect();
+    let text = fs::read_to_string(root().join(LISTED))?;
+    let folders: BTreeMap<PathBuf, Folder> = toml::from_str(&text)?;
+    let files = folders.iter().flat_map(|(path, folder)| {
+        let files = folder.files.iter();
+        files.map(move |file| path.join(file))
+    });
+    let listed: BTreeSet<_> = files.collect();
     let mut findings = Vec::new();
     let mut report = |file: &Path, message: &str| {
         findings.push(Finding {
@@ -193,16 +40,16 @@ pub(super) fn check() -> Result<Vec<Finding>> {
         });
     };
     let mut found = BTreeSet::new();
-    for file in files_below(root(), PACKAGES, "rs")? {
-        if is_test(&file) {
+    for file in text::files()? {
+        if is_test(&file) || file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
         let text = fs::read_to_string(root().join(&file))?;
-        if is_unsafe(&text) {
+        if has_word(shipped(&text)?, "unsafe") {
             if !listed.contains(&file) {
                 report(
                     &file,
-                    "has unsafe code, and is not listed in lint/unsafety.rs",
+                    "has unsafe code, and is not listed in xtask/unsafe.toml",
                 );
             }
             found.insert(file);
@@ -211,7 +58,7 @@ pub(super) fn check() -> Result<Vec<Finding>> {
     for file in listed.difference(&found) {
         report(
             file,
-            "is listed in lint/unsafety.rs, and has no unsafe code",
+            "is listed in xtask/unsafe.toml, and has no unsafe code",
         );
     }
     for library in libraries()? {
@@ -236,32 +83,6 @@ fn libraries() -> Result<Vec<PathBuf>> {
 }
 
 fn is_test(file: &Path) -> bool {
-    let folders = ["tests", "loom-tests"];
     file.iter()
-        .any(|part| folders.iter().any(|folder| part == *folder))
-}
-
-fn is_unsafe(text: &str) -> bool {
-    let code = without_tests(&without_comments(text));
-    let code = code
-        .replace("unsafe_code", "")
-        .replace("unsafe_op_in_unsafe_fn", "");
-    contains_word(&code, &["unsafe"])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_unsafe;
-
-    #[test]
-    fn only_code_is_unsafe() {
-        assert!(is_unsafe("fn f() { unsafe { g() } }"));
-        assert!(is_unsafe("unsafe impl Send for A {}"));
-        assert!(!is_unsafe(
-            "#![forbid(unsafe_code)]\n// unsafe\nconst A: &str = \"unsafe\";"
-        ));
-        assert!(!is_unsafe(
-            "#[cfg(test)]\nmod tests { fn f() { unsafe { g() } } }"
-        ));
-    }
+        .any(|part| part == "tests" || part == "loom-tests")
 }

@@ -1,38 +1,13 @@
 //! Building the models and finding out what there is.
 
-use std::path::PathBuf;
-
 use super::sources;
 use crate::support::error::Result;
 use crate::support::process::Tree;
-use crate::support::programs::{self, Kind};
-
-/// One test of one file in `loom-tests/tests`.
-pub(crate) struct Model {
-    /// The file's name, without `.rs`.
-    pub file: String,
-    /// The test function's path in it.
-    pub test: String,
-    /// The test program that holds it.
-    pub program: PathBuf,
-}
-
-impl Model {
-    /// What a filter is compared with.
-    pub(crate) fn full_name(&self) -> String {
-        format!("{}::{}", self.file, self.test)
-    }
-
-    /// The harness's own tests: they check that empty models are refused, and have no verdict to
-    /// show.
-    pub(super) fn is_about_the_harness(&self) -> bool {
-        self.file == "harness"
-    }
-}
+use crate::support::programs::{self, Test};
 
 /// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
 /// lists these models.
-pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
+pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Test>> {
     let programs = sources::programs(&tree.root)?;
     let files = sources::matching(&programs, filter);
     if files.is_empty() {
@@ -42,49 +17,25 @@ pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
     // A model that the sources do not show would never be found by its name.
     for file in files {
         let listed = models.iter().filter(|model| model.file == file);
-        let mut listed: Vec<_> = listed.map(|model| model.test.as_str()).collect();
+        let mut listed: Vec<_> = listed.map(|model| model.name.as_str()).collect();
         listed.sort_unstable();
         if listed != programs[file] {
-            return Err(format!(
-                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, \
-                 not {:?}",
-                programs[file]
-            )
-            .into());
+            let shown = &programs[file];
+            let message = format!("--test {file} lists {listed:?}, its sources show {shown:?}");
+            return Err(message.into());
         }
     }
-    models.retain(|model| model.full_name().contains(filter));
+    models.retain(|model| model.to_string().contains(filter));
     Ok(models)
 }
 
 /// Builds these files of `loom-tests` with `--cfg loom`, and lists their tests, ordered by file.
-pub(crate) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
-    let mut models = Vec::new();
-    for (file, program) in test_programs(tree, files)? {
-        for test in programs::tests(&program)? {
-            models.push(Model {
-                file: file.clone(),
-                test,
-                program: program.clone(),
-            });
-        }
-    }
-    Ok(models)
-}
-
-/// The file name and the path of each of these test programs of `loom-tests`, sorted.
-fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> {
-    let mut command = tree.cargo_with_cfg("loom");
-    command.args([
-        "test",
-        "--no-run",
-        "--package",
-        "loom-tests",
-        "--profile",
-        "loom",
-    ]);
+pub(crate) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Test>> {
+    let mut build = tree.cargo_with_cfg("loom");
+    build.args(["test", "--no-run", "--package", "loom-tests"]);
+    build.args(["--profile", "loom"]);
     for file in files {
-        command.args(["--test", file]);
+        build.args(["--test", file]);
     }
-    programs::build(&mut command, Kind::Test)
+    programs::tests(&mut build, &["test"])
 }

@@ -1,5 +1,5 @@
-//! What models there are, as the sources of `loom-tests` say: a program that holds none of those
-//! that are asked for need not be built.
+//! The models that there are, as the sources of `loom-tests` say: a program that holds none of
+//! those that are asked for need not be built.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -18,28 +18,30 @@ use crate::commands::loom;
 use crate::support::error::Result;
 use crate::support::parallel;
 use crate::support::process::{Ended, root, run_within};
-use crate::support::programs::{self, Kind};
+use crate::support::programs;
 
 /// The memory that a test may ask for, in KiB: a loop that never ends may allocate.
 const MEMORY: u32 = 8 << 20;
 
-/// How much processor time a mutant may take: some seconds, and so many times what the test takes
+/// The processor time that a test may take without a mutant.
+const LONGEST: Duration = Duration::from_secs(40);
+
+/// The processor time that a mutant may take: some seconds, and so many times what the test takes
 /// without it.
 const PATIENCE: (Duration, u32) = (Duration::from_secs(4), 4);
 
-/// How many times as long a run may take altogether. On a machine with other work a run that gets
-/// no processor is no hang; one that waits for ever ends here.
+/// The factor by which a run may take longer altogether. On a machine with other work a run that
+/// gets no processor is no hang; one that waits for ever ends here.
 const UNHURRIED: u32 = 3;
 
-/// How often a mutant may hang, while a test is looked for that shows what is wrong.
+/// The number of times that a mutant may hang, while a test is looked for that shows what is wrong.
 const MOST_HANGS: usize = 3;
 
 /// One test or model of the copy.
 pub(super) struct Test {
     /// `injector::lives::one` for a model, `filch-injector/tests::one` for a test of a package.
     name: String,
-    program: PathBuf,
-    test: String,
+    of: programs::Test,
     folder: PathBuf,
     elapsed: Duration,
     /// The mutants whose code it runs.
@@ -47,11 +49,10 @@ pub(super) struct Test {
 }
 
 /// Builds and lists the tests of `packages` and the models of `programs`, and runs each without a
-/// mutant, unless `progress` knows how that ends. One that takes longer than `longest` is left out.
+/// mutant, unless `progress` knows how that ends. One that takes too long is left out.
 pub(super) fn tests(
     packages: &[String],
     programs: &[&str],
-    longest: Duration,
     progress: &mut Progress,
 ) -> Result<Vec<Test>> {
     let [plain, model] = trees();
@@ -59,18 +60,14 @@ pub(super) fn tests(
     for package in packages {
         let mut command = plain.cargo();
         command.args(["test", "--no-run", "--quiet", "--package", package]);
-        for (program, path) in programs::build(&mut command, Kind::AnyTest)? {
-            for test in programs::tests(&path)? {
-                let name = match program.replace('_', "-") {
-                    own if own == *package => format!("{package}::{test}"),
-                    program => format!("{package}/{program}::{test}"),
-                };
-                let folder = plain
-                    .root
-                    .join("crates")
-                    .join(package.trim_start_matches("filch-"));
-                found.push(Test::new(name, path.clone(), test, folder));
-            }
+        let folder = package.trim_start_matches("filch-");
+        let folder = plain.root.join("crates").join(folder);
+        for test in programs::tests(&mut command, &["test", "lib"])? {
+            let name = match test.file.replace('_', "-") {
+                own if own == *package => format!("{package}::{}", test.name),
+                program => format!("{package}/{program}::{}", test.name),
+            };
+            found.push(Test::new(name, test, folder.clone()));
         }
     }
     // No name would mean all of them.
@@ -79,13 +76,7 @@ pub(super) fn tests(
         some => loom::models(&model, some)?,
     };
     for of in models {
-        let folder = model.root.join("loom-tests");
-        found.push(Test::new(
-            of.full_name(),
-            of.program.clone(),
-            of.test.clone(),
-            folder,
-        ));
+        found.push(Test::new(of.to_string(), of, model.root.join("loom-tests")));
     }
     println!(
         "{} tests and models; first, without any mutant",
@@ -96,14 +87,14 @@ pub(super) fn tests(
     let progress = Mutex::new(progress);
     let jobs: Vec<_> = found.iter().enumerate().collect();
     let alone = parallel::map(&jobs, |(number, test)| {
-        let built = fs::metadata(&test.program)?.modified()?;
+        let built = fs::metadata(&test.of.program)?.modified()?;
         let locked = || progress.lock().expect("no holder panics");
-        if let Some(known) = locked().test(&test.name, built, longest) {
+        if let Some(known) = locked().test(&test.name, built) {
             return Ok(known);
         }
         let record = record.join(number.to_string());
         let _ = fs::remove_file(&record);
-        let ended = test.run((switch::REACHED, record.display().to_string()), longest)?;
+        let ended = test.run((switch::REACHED, record.display().to_string()), LONGEST)?;
         let symptom = Symptom::of(&ended);
         if let Some(symptom) = symptom.filter(|symptom| *symptom != Symptom::Hang) {
             let (name, output) = (&test.name, ended.output);
@@ -114,7 +105,6 @@ pub(super) fn tests(
         let alone = Alone {
             built,
             elapsed: symptom.is_none().then_some(ended.elapsed),
-            given: longest,
             reaches: numbers.collect(),
         };
         let mut progress = locked();
@@ -125,7 +115,7 @@ pub(super) fn tests(
     let mut tests = Vec::new();
     for (mut test, alone) in found.into_iter().zip(alone) {
         match alone.elapsed {
-            Some(elapsed) if elapsed <= longest => {
+            Some(elapsed) if elapsed <= LONGEST => {
                 test.elapsed = elapsed;
                 test.reaches = alone.reaches;
                 tests.push(test);
@@ -137,11 +127,10 @@ pub(super) fn tests(
 }
 
 impl Test {
-    fn new(name: String, program: PathBuf, test: String, folder: PathBuf) -> Self {
+    fn new(name: String, of: programs::Test, folder: PathBuf) -> Self {
         Self {
             name,
-            program,
-            test,
+            of,
             folder,
             elapsed: Duration::ZERO,
             reaches: BTreeSet::new(),
@@ -152,16 +141,15 @@ impl Test {
     fn run(&self, (name, value): (&str, String), limit: Duration) -> Result<Ended> {
         let seconds = limit.as_secs() + 1;
         let limits = format!("ulimit -v {MEMORY}; ulimit -c 0; ulimit -S -t {seconds}");
+        let test = self.of.command(&self.folder);
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
-            .arg(&self.program)
-            .args(["--exact", &self.test, "--nocapture", "--test-threads=1"])
+            .arg(test.get_program())
+            .args(test.get_args())
             .envs([("FILCH_LOOM_ANY_COUNT", "1"), ("FILCH_LOOM_BOUND", "quick")])
             .env(name, value)
             .env("RUST_BACKTRACE", "0")
-            .env_remove("LOOM_MAX_PERMUTATIONS")
-            .env_remove("LOOM_MAX_DURATION")
             .current_dir(&self.folder);
         run_within(&mut command, limit * UNHURRIED)
     }

@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use crate::support::code::without_comments;
-
-/// What becomes of a piece of the original.
+/// A change of a piece of the original.
 #[derive(Debug)]
 pub(super) enum Change {
     /// Something stands before it and after it.
@@ -48,10 +46,10 @@ pub(super) struct Edit {
     pub(super) change: Change,
 }
 
-/// What stands where statements are in their old order, behind the orders that were made.
+/// The mark where statements are in their old order, behind the orders that were made.
 const AS_IT_WAS: &str = "/* as it was */";
 
-/// How the text asks whether a mutant was chosen: this, its number, and a closing parenthesis.
+/// The text that asks for a mutant: this, its number, and a closing parenthesis.
 const ASKED: &str = "::filch_sync::mutant::is(";
 
 pub(super) fn chosen(number: u32) -> String {
@@ -158,24 +156,12 @@ fn swapped(text: &str, bytes: &Range<usize>, swap: &Swap, inside: &[Edit]) -> St
     rendered + " }"
 }
 
+/// Without its comments: no string of a primitive has two slashes.
 fn on_one_line(code: &str) -> String {
-    let blank = without_comments_alone(code);
-    blank.trim().replace('\n', " ")
-}
-
-/// As [`without_comments`], but strings stay.
-fn without_comments_alone(code: &str) -> String {
-    let blanked = without_comments(code);
-    let mut kept = String::new();
-    for (line, blank) in code.lines().zip(blanked.lines()) {
-        let comment = line.match_indices("//").map(|(at, _)| at);
-        let at = comment
-            .into_iter()
-            .find(|at| blank[*at..].trim().is_empty());
-        kept += at.map_or(line, |at| &line[..at]);
-        kept.push('\n');
-    }
-    kept
+    let lines = code
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join(" ").trim().to_owned()
 }
 
 #[cfg(test)]

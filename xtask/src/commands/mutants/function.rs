@@ -117,7 +117,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Whether an item under these attributes is compiled for tests, or for one checker, only.
+/// True if an item under these attributes is compiled for tests, or for one checker, only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.to_token_stream().to_string();

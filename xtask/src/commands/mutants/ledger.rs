@@ -2,11 +2,10 @@
 //! entry per function.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::support::error::Result;
 use crate::support::process::root;
@@ -15,27 +14,31 @@ use crate::support::process::root;
 pub(super) const FOLDER: &str = "loom-tests/mutants";
 
 /// The verdicts on a function's mutants.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(super) struct Row {
     /// `claim.rs Claim::drop`.
     pub(super) at: String,
     /// The fingerprint of the function that was judged.
     pub(super) code: String,
-    /// How many showed, by symptom.
-    #[serde(default)]
-    pub(super) killed: BTreeMap<String, usize>,
-    /// How many do not compile, or are in a function that a constant calls.
-    #[serde(default)]
+    /// The number of those that do not compile, or are in a function that a constant calls.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) left_out: usize,
     /// The tests and models that showed one.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) by: BTreeSet<String>,
-    #[serde(default)]
+    /// The number of those that showed, by symptom.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) killed: BTreeMap<String, usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) survived: Vec<Survivor>,
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// A mutant that nothing shows.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(super) struct Survivor {
     pub(super) mutant: String,
     /// Why that is all right; empty until somebody has found out.
@@ -43,7 +46,7 @@ pub(super) struct Survivor {
 }
 
 impl Row {
-    /// Whether a survivor has no reason yet.
+    /// True if a survivor has no reason yet.
     pub(super) fn is_open(&self) -> bool {
         let mut survived = self.survived.iter();
         survived.any(|survivor| survivor.because.is_empty())
@@ -54,7 +57,7 @@ impl Row {
     }
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 pub(super) struct Ledger {
     #[serde(default, rename = "function")]
     pub(super) rows: Vec<Row>,
@@ -75,47 +78,14 @@ impl Ledger {
 
     pub(super) fn write(&self, name: &str) -> Result<()> {
         fs::create_dir_all(root().join(FOLDER))?;
-        fs::write(root().join(place(name)), self.text())?;
+        fs::write(root().join(place(name)), self.text()?)?;
         Ok(())
     }
 
-    fn text(&self) -> String {
-        let mut text =
-            "# Made by `cargo xtask mutants`, but for each `because`: that is for people \
-                        to write.\n"
-                .to_owned();
-        let quoted =
-            |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        for row in &self.rows {
-            let killed = row
-                .killed
-                .iter()
-                .map(|(symptom, count)| format!("{symptom} = {count}"));
-            let killed: Vec<_> = killed.collect();
-            let by: Vec<_> = row
-                .by
-                .iter()
-                .map(|by| format!("  {},\n", quoted(by)))
-                .collect();
-            let (at, code) = (quoted(&row.at), quoted(&row.code));
-            let _ = write!(text, "\n[[function]]\nat = {at}\ncode = {code}\n");
-            if !killed.is_empty() {
-                let _ = writeln!(text, "killed = {{ {} }}", killed.join(", "));
-                let _ = writeln!(text, "by = [\n{}]", by.concat());
-            }
-            if row.left_out > 0 {
-                let _ = writeln!(text, "left_out = {}", row.left_out);
-            }
-            if !row.survived.is_empty() {
-                text += "survived = [\n";
-                for Survivor { mutant, because } in &row.survived {
-                    let (mutant, because) = (quoted(mutant), quoted(because));
-                    let _ = writeln!(text, "  {{ mutant = {mutant}, because = {because} }},");
-                }
-                text += "]\n";
-            }
-        }
-        text
+    fn text(&self) -> Result<String> {
+        let head =
+            "# Made by `cargo xtask mutants`, but for each `because`: that is for people.\n\n";
+        Ok(head.to_owned() + &toml::to_string_pretty(self)?)
     }
 }
 
@@ -140,7 +110,7 @@ mod tests {
         let ledger = Ledger {
             rows: vec![row.clone(), Row::default()],
         };
-        let again: Ledger = toml::from_str(&ledger.text()).unwrap();
+        let again: Ledger = toml::from_str(&ledger.text().unwrap()).unwrap();
         assert_eq!(again.rows, [row, Row::default()]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is changed in a function: conditions, comparisons, counts, effects, and their order. After
+//! Changes of a function: conditions, comparisons, counts, effects, and their order. After
 //! a change here, `cargo xtask mutants --all`: a fingerprint is of what is judged.
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ use super::syntax::{
 pub(super) struct Mutant {
     /// Its number among all mutants of a build.
     pub(super) number: u32,
-    /// What is changed, in the words of the tally: `false: self.advance(head, 1)`.
+    /// The change, in the words of the tally: `false: self.advance(head, 1)`.
     pub(super) what: String,
     /// Lines of the original that it touches, counted from 1.
     pub(super) lines: Range<usize>,

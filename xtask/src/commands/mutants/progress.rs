@@ -21,7 +21,7 @@ use crate::support::process::root;
 pub(super) struct Progress {
     #[serde(skip)]
     file: PathBuf,
-    /// Whether a run has not come to its end.
+    /// True while a run has not come to its end.
     pub(super) is_underway: bool,
     /// By [`key`].
     functions: BTreeMap<String, Found>,
@@ -29,7 +29,7 @@ pub(super) struct Progress {
     tests: BTreeMap<String, Alone>,
 }
 
-/// What is known of a function's mutants, by their place in it.
+/// Verdicts on a function's mutants, by their place in it.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) left_out: BTreeSet<usize>,
@@ -42,9 +42,8 @@ pub(super) struct Found {
 pub(super) struct Alone {
     /// When its program was built.
     pub(super) built: SystemTime,
-    /// `None`: longer than it was given.
+    /// `None`: too long.
     pub(super) elapsed: Option<Duration>,
-    pub(super) given: Duration,
     /// The mutants whose code it runs.
     pub(super) reaches: BTreeSet<u32>,
 }
@@ -73,14 +72,14 @@ impl Found {
     }
 }
 
-/// What tells a function's verdicts from those of another one, or of its own former code.
+/// Tells a function's verdicts from those of another one, or of its own former code.
 fn key(function: &Function) -> String {
     let (file, name) = (function.file.display(), &function.name);
     format!("{file} {name} {}", function.fingerprint)
 }
 
 impl Progress {
-    /// What the last run over the crate left about `functions`.
+    /// Reads what the last run over the crate left about `functions`.
     pub(super) fn read(name: &str, functions: &[Function]) -> Self {
         let file = root().join(format!("target/mutants/{name}.json"));
         let text = fs::read_to_string(&file).unwrap_or_default();
@@ -117,11 +116,12 @@ impl Progress {
         self.functions.remove(&key(function));
     }
 
-    /// What is known of a test whose program was built at that time, and which may take so long.
-    pub(super) fn test(&self, name: &str, built: SystemTime, longest: Duration) -> Option<Alone> {
-        let known = self.tests.get(name)?;
-        let is_decided = known.elapsed.is_some() || known.given >= longest;
-        (known.built == built && is_decided).then(|| known.clone())
+    /// Returns the record of a test whose program was built at that time.
+    pub(super) fn test(&self, name: &str, built: SystemTime) -> Option<Alone> {
+        self.tests
+            .get(name)
+            .filter(|known| known.built == built)
+            .cloned()
     }
 
     pub(super) fn set_test(&mut self, name: &str, alone: Alone) {

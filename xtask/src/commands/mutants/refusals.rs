@@ -1,4 +1,5 @@
-//! What the compiler refuses is left out: an order of statements that uses what has moved, say.
+//! Mutants that the compiler refuses are left out: an order of statements that uses what has moved,
+//! say.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -22,7 +22,7 @@ use crate::support::copies;
 use crate::support::error::Result;
 use crate::support::process::{Tree, files_below, root};
 
-/// How often the copy is built once more, because a mutant did not compile.
+/// The most times that the copy is built once more, because a mutant did not compile.
 const ATTEMPTS: usize = 40;
 
 /// The copy, for plain builds and for the models. Not in this tree's folders: cargo would take the
@@ -140,7 +140,7 @@ fn names_in_constants() -> Result<BTreeSet<String>> {
 #[derive(Default)]
 struct Constants {
     called: BTreeSet<String>,
-    /// What each constant function calls.
+    /// The functions that each constant function calls.
     within: Vec<(String, BTreeSet<String>)>,
 }
 

@@ -12,7 +12,7 @@ pub(super) const REACHED: &str = "FILCH_MUTANTS_REACHED";
 /// The most mutants of one build.
 pub(super) const MOST: usize = 16_384;
 
-/// What follows the text of [`PARENT`].
+/// The text that follows that of [`PARENT`].
 pub(super) const DECLARATION: &str = "\n/// Mutants.\npub mod mutant;\n";
 
 /// The text of [`PLACE`].
@@ -37,7 +37,7 @@ struct Choice {
     is_recorded: bool,
 }
 
-/// Whether mutant `number` is chosen.
+/// True if mutant `number` is chosen.
 pub fn is(number: u32) -> bool {
     static CHOICE: OnceLock<Choice> = OnceLock::new();
     let choice = CHOICE.get_or_init(|| Choice {
@@ -60,7 +60,7 @@ pub fn off<T: Off>(number: u32, value: T) -> T {
     if is(number) { value.more() } else { value }
 }
 
-/// What can be off by one.
+/// A value that can be off by one.
 pub trait Off {
     /// One more.
     fn more(self) -> Self;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::process::Ended;
 
-/// What the system sends to a process that has used up its processor time.
+/// The signal that the system sends to a process that has used up its processor time.
 const OUT_OF_TIME: i32 = 24;
 
 /// The strongest first.
@@ -34,7 +34,7 @@ pub(super) enum Symptom {
     Count,
 }
 
-/// How a mutant was shown.
+/// The way in which a mutant was shown.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kill {
     pub(super) symptom: Symptom,
@@ -80,17 +80,7 @@ impl Symptom {
 
 impl fmt::Display for Symptom {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Race => "race",
-            Self::Leak => "leak",
-            Self::Deadlock => "deadlock",
-            Self::Wrong => "wrong",
-            Self::Crash => "crash",
-            Self::Endless => "endless",
-            Self::Hang => "hang",
-            Self::Unreached => "unreached",
-            Self::Count => "count",
-        })
+        formatter.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 

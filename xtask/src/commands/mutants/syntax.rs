@@ -1,4 +1,4 @@
-//! What kind of code a piece of syntax is, and how it is shown.
+//! Kinds of code, and the text that shows a piece of it.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Local, Pat, Stmt};
 
 use super::edit::{Binding, Statement};
 
-/// How much of the code a mutant's name shows.
+/// The most characters of code in a mutant's name.
 const SHOWN: usize = 60;
 
 /// Two statements, as one piece of text.
@@ -56,7 +56,7 @@ pub(super) fn is_droppable(statement: &Stmt) -> bool {
     }
 }
 
-/// Whether a statement does something that another thread or a later statement may notice, and can
+/// True if a statement does something that another thread or a later statement may notice, and can
 /// be moved as text.
 pub(super) fn has_effect(statement: &Stmt) -> bool {
     match statement {
@@ -79,7 +79,7 @@ pub(super) fn has_effect(statement: &Stmt) -> bool {
     }
 }
 
-/// Whether a statement may end the function, or the turn of a loop.
+/// True if a statement may end the function, or the turn of a loop.
 pub(super) fn may_leave(statement: &Stmt) -> bool {
     let words = ["return", "break", "continue"];
     any_token(statement.to_token_stream(), &|token| match token {
@@ -104,7 +104,7 @@ pub(super) fn name_of(statement: &Stmt) -> Option<String> {
     }
 }
 
-/// Whether `tokens` name a variable of this name: not a field or a method.
+/// True if `tokens` name a variable of this name: not a field or a method.
 fn uses(tokens: &impl ToTokens, name: &str) -> bool {
     let text = tokens.to_token_stream().to_string();
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
@@ -120,7 +120,7 @@ pub(super) fn mentions(statement: &Stmt, name: &str) -> bool {
     uses(statement, name)
 }
 
-/// Whether a declaration takes the place of a name that its own run uses.
+/// Tells whether a declaration takes the place of a name that its own run uses.
 pub(super) fn is_shadowed_in(run: &[Stmt]) -> impl Fn(&Stmt) -> bool {
     move |statement| {
         let Stmt::Local(Local {

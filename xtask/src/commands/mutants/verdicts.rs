@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use super::campaign::{self, Job};
 use super::function::Function;
@@ -31,7 +30,7 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// What is known of `functions`.
+    /// Reads the verdicts on `functions`.
     pub(super) fn read(name: &'static str, functions: &[Function]) -> Result<Self> {
         let old = Ledger::read(name)?;
         let rows = carried(&old, functions);
@@ -75,7 +74,6 @@ impl Verdicts {
         &mut self,
         subjects: Vec<(usize, Subject)>,
         mut progress: Progress,
-        longest: Duration,
     ) -> Result<()> {
         // What is forgotten must not stand if this is cut off.
         progress.is_underway = true;
@@ -104,7 +102,7 @@ impl Verdicts {
             .map(|(_, models)| *models);
         let models: BTreeSet<_> = models.chain(more).flatten().copied().collect();
         let models: Vec<_> = models.into_iter().collect();
-        let tests = campaign::tests(&packages, &models, longest, &mut progress)?;
+        let tests = campaign::tests(&packages, &models, &mut progress)?;
         let mut jobs = Vec::new();
         let mut known = Vec::new();
         for (index, subject) in subjects.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::commands::loom;
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
 
-/// What a verdict may name.
+/// Tests and models that a verdict may name.
 pub(super) struct Witnesses {
     models: BTreeSet<String>,
     /// The text of the crate's sources and tests.
@@ -27,7 +27,7 @@ impl Witnesses {
         Ok(Self { models, text })
     }
 
-    /// Whether there is a test or a model of that name.
+    /// True if there is a test or a model of that name.
     pub(super) fn has(&self, name: &str) -> bool {
         let test = name.rsplit("::").next().unwrap_or_default();
         self.models.contains(name) || self.text.contains(&format!("fn {test}("))

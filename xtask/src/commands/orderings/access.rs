@@ -1,6 +1,6 @@
 //! Where an ordering stands: in which function, as which argument of what.
 
-/// How far above its ordering a call may begin.
+/// The most lines from the begin of a call to its ordering.
 const CALL_REACHES: usize = 12;
 
 /// The code of a line, without its comment.
@@ -20,7 +20,7 @@ pub(super) fn function<'t>(lines: &[&'t str], line: usize) -> &'t str {
     names.into_iter().next().unwrap_or("(none)")
 }
 
-/// What the ordering at this place is an argument of: `load`, `swap`, `fence`,
+/// Names what the ordering at this place is an argument of: `load`, `swap`, `fence`,
 /// `compare_exchange, failure`, …
 pub(super) fn operation(lines: &[&str], line: usize, column: usize) -> String {
     let (mut open, mut commas) = (0_u32, 0_u32);
@@ -59,7 +59,7 @@ fn role(call: &str, argument: u32) -> String {
     format!("{call}{which}")
 }
 
-/// What an ordering there can be weakened to, by one step; `None` takes a fence out.
+/// Lists what an ordering there can be weakened to, by one step; `None` takes a fence out.
 pub(super) fn weaker(operation: &str, from: &str) -> &'static [Option<&'static str>] {
     let only_loads = operation == "load" || operation.ends_with(", failure");
     match (operation, from) {

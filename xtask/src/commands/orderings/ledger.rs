@@ -18,7 +18,7 @@ const END: &str = "<!-- orderings: end -->\n";
 
 const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|---|---|---|---|\n";
 
-/// What became of a mutant.
+/// The verdict on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// By this model.
@@ -56,11 +56,12 @@ impl Verdict {
 /// the order of the source.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
+    text: String,
     rows: Vec<(Name, Verdict)>,
 }
 
 impl Ledger {
-    /// What the page says; nothing, if there is no table yet.
+    /// Reads the page; nothing, if there is no table yet.
     pub(super) fn read() -> Result<Self> {
         let page = fs::read_to_string(root().join(PAGE))?;
         let (_, table, _) = parts(&page)?;
@@ -88,6 +89,7 @@ impl Ledger {
         });
         Self {
             rows: rows.collect(),
+            text: table.to_owned(),
         }
     }
 
@@ -110,61 +112,40 @@ impl Ledger {
         self.rows.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// What is wrong with the table, as the sources are now; `models` are the names of all models.
+    /// Lists what is wrong with the table, as the sources are now; `models` are the names of all
+    /// models.
     pub(super) fn complaints(&self, mutants: &[Mutant], models: &BTreeSet<String>) -> Vec<String> {
-        let mut complaints = Vec::new();
-        // By file: what the table and the sources do not have in common.
-        let mut differences: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut differs = |file: &str, what| {
-            differences.entry(file.to_owned()).or_default().push(what);
-        };
-        let mut gone: BTreeSet<_> = (0..self.rows.len()).collect();
-        let rows = moves::rows(&self.names(), &names(mutants));
-        for (mutant, row) in mutants.iter().zip(rows) {
-            let name = mutant.name();
-            let Some(row) = row else {
-                differs(&name.file, format!("no verdict on {mutant}"));
-                continue;
+        let verdicts = self.verdicts(mutants);
+        let complaint = |(mutant, verdict): (&Mutant, &Verdict)| {
+            let what = match verdict {
+                Verdict::Killed(model) if !models.contains(model) => {
+                    format!("it was killed by `{model}`, which is no model any more")
+                }
+                Verdict::Killed(_) => return None,
+                Verdict::Explained(_) if mutant.reason.is_some() => return None,
+                Verdict::Explained(_) => {
+                    "it survived, and its note no longer says what loom cannot show".to_owned()
+                }
+                Verdict::Survived => {
+                    "it survived: model it, weaken it for good, or explain it".to_owned()
+                }
+                Verdict::NotRun => "no verdict".to_owned(),
             };
-            gone.remove(&row);
-            let (old, verdict) = &self.rows[row];
-            if *old != name {
-                let moved = format!("{mutant} stands there as {} {}", old.file, old.function);
-                differs(&name.file, moved);
-            }
-            match verdict {
-                Verdict::Killed(model) if !models.contains(model) => differs(
-                    &name.file,
-                    format!("{mutant} was killed by `{model}`, which is no model any more"),
-                ),
-                Verdict::Killed(_) => {}
-                Verdict::Explained(reason) => match &mutant.reason {
-                    Some(now) if now == reason => {}
-                    Some(_) => differs(&name.file, format!("{mutant}: its note was reworded")),
-                    None => complaints.push(format!(
-                        "{mutant}: it survived, and its note no longer says what loom cannot show"
-                    )),
-                },
-                Verdict::Survived => complaints.push(format!(
-                    "{mutant}: it survived without a reason: model it, weaken it for good, or \
-                     explain it"
-                )),
-                Verdict::NotRun => differs(&name.file, format!("no verdict on {mutant}")),
-            }
+            let file = mutant.file.display();
+            Some(format!(
+                "{mutant}: {what}; `cargo xtask orderings --write {file}` judges it"
+            ))
+        };
+        let mut complaints: Vec<_> = mutants
+            .iter()
+            .zip(&verdicts)
+            .filter_map(complaint)
+            .collect();
+        if self.text != table(mutants, &verdicts) {
+            let stale = "the table of ordering mutants is not about the sources any more: `cargo \
+                         xtask orderings --list --write` carries over what has moved";
+            complaints.push(stale.to_owned());
         }
-        for row in gone {
-            let name = &self.rows[row].0;
-            differs(&name.file, format!("the sources lack {name}"));
-        }
-        let by_file = differences.into_iter().map(|(file, differences)| {
-            format!(
-                "the table of ordering mutants is not about the sources any more; what has moved \
-                 or was reworded is carried over by `cargo xtask orderings --list --write`, the \
-                 rest is renewed by `cargo xtask orderings --write {file}`:\n    {}",
-                differences.join("\n    ")
-            )
-        });
-        complaints.extend(by_file);
         complaints
     }
 }
@@ -285,10 +266,10 @@ fn f() {
         assert_eq!(ledger.complaints(&moved, &models()), [""; 0]);
         let another = mutant::of(file, &TEXT.replacen("load", "swap", 1));
         let complaints = ledger.complaints(&another, &models());
-        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert_eq!(complaints.len(), 2, "{complaints:?}");
+        assert!(complaints[0].contains("top.rs:3 f: swap Acquire → Relaxed: no verdict"));
         assert!(complaints[0].contains("orderings --write crates/deque/src/top.rs"));
-        assert!(complaints[0].contains("no verdict on crates/deque/src/top.rs:3 f: swap Acquire"));
-        assert!(complaints[0].contains("lack crates/deque/src/top.rs f: load Acquire → Relaxed"));
+        assert!(complaints[1].contains("not about the sources any more"));
     }
 
     #[test]
@@ -301,9 +282,7 @@ fn f() {
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
         let moved = mutant::of(Path::new("crates/deque/src/owner/top.rs"), TEXT);
         assert_eq!(ledger.verdicts(&moved), verdicts);
-        let complaints = ledger.complaints(&moved, &models());
-        assert_eq!(complaints.len(), 1, "{complaints:?}");
-        assert!(complaints[0].contains("stands there as crates/deque/src/top.rs f"));
+        assert_eq!(ledger.complaints(&moved, &models()).len(), 1);
         let again = Ledger::parse(&table(&moved, &ledger.verdicts(&moved)));
         assert_eq!(again.complaints(&moved, &models()), [""; 0]);
     }

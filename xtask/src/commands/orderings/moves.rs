@@ -1,6 +1,6 @@
 //! Which row of the table is about which mutant, when files and functions have moved in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::mutant::Name;
@@ -8,8 +8,11 @@ use super::mutant::Name;
 /// A part of a name that may have changed: what is left of the name without it, and the part.
 type Split = fn(&Name) -> ((&str, &str), &str);
 
-/// What may have changed, the most likely first. The access and its orderings have to be the same.
+/// Parts that may have changed, the most likely first. The access and its orderings have to be the
+/// same.
 const CHANGES: &[Split] = &[
+    // Nothing.
+    |name| ((&name.file, &name.function), ""),
     // The folder, or the crate.
     |name| {
         let file = Path::new(&name.file);
@@ -29,67 +32,28 @@ const CHANGES: &[Split] = &[
 /// brought together by the rest of its name, provided that there is one way to do so: as many rows
 /// as mutants have that rest, all rows had one and the same other part, and so have all mutants.
 pub(super) fn rows(rows: &[Name], names: &[Name]) -> Vec<Option<usize>> {
-    let mut found = Pairs {
-        row_of: vec![None; names.len()],
-        is_taken: vec![false; rows.len()],
-    };
-    for (old, new) in groups(&found, rows, names, |name| name).into_values() {
-        found.pair(&old, &new);
-    }
-    for split in CHANGES {
-        let rest = |name| {
-            let (rest, _) = split(name);
-            (rest, &name.access, &name.from, &name.to)
-        };
-        for (old, new) in groups(&found, rows, names, rest).into_values() {
-            let mut parts = old.iter().map(|&row| split(&rows[row]).1);
-            let mut new_parts = new.iter().map(|&name| split(&names[name]).1);
-            if old.len() == new.len() && all_equal(&mut parts) && all_equal(&mut new_parts) {
-                found.pair(&old, &new);
+    let mut found: Vec<Option<usize>> = vec![None; names.len()];
+    for (step, split) in CHANGES.iter().enumerate() {
+        let rest = |name| (split(name).0, &name.access, &name.from, &name.to);
+        let mut groups: BTreeMap<_, [Vec<usize>; 2]> = BTreeMap::new();
+        for row in (0..rows.len()).filter(|row| !found.contains(&Some(*row))) {
+            groups.entry(rest(&rows[row])).or_default()[0].push(row);
+        }
+        for index in (0..names.len()).filter(|index| found[*index].is_none()) {
+            groups.entry(rest(&names[index])).or_default()[1].push(index);
+        }
+        for [old, new] in groups.into_values() {
+            let parts: BTreeSet<_> = old.iter().map(|&row| split(&rows[row]).1).collect();
+            let new_parts: BTreeSet<_> = new.iter().map(|&name| split(&names[name]).1).collect();
+            let is_one_way = old.len() == new.len() && parts.len() == 1 && new_parts.len() == 1;
+            if step == 0 || is_one_way {
+                new.iter()
+                    .zip(old)
+                    .for_each(|(&index, row)| found[index] = Some(row));
             }
         }
     }
-    found.row_of
-}
-
-struct Pairs {
-    row_of: Vec<Option<usize>>,
-    is_taken: Vec<bool>,
-}
-
-impl Pairs {
-    fn pair(&mut self, rows: &[usize], names: &[usize]) {
-        for (&row, &name) in rows.iter().zip(names) {
-            self.row_of[name] = Some(row);
-            self.is_taken[row] = true;
-        }
-    }
-}
-
-/// The rows and the names that have no partner yet, by what `key` makes of them.
-fn groups<'n, K: Ord>(
-    found: &Pairs,
-    rows: &'n [Name],
-    names: &'n [Name],
-    key: impl Fn(&'n Name) -> K,
-) -> BTreeMap<K, (Vec<usize>, Vec<usize>)> {
-    let mut groups: BTreeMap<K, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-    for (row, name) in rows.iter().enumerate() {
-        if !found.is_taken[row] {
-            groups.entry(key(name)).or_default().0.push(row);
-        }
-    }
-    for (index, name) in names.iter().enumerate() {
-        if found.row_of[index].is_none() {
-            groups.entry(key(name)).or_default().1.push(index);
-        }
-    }
-    groups
-}
-
-fn all_equal<T: PartialEq>(values: &mut impl Iterator<Item = T>) -> bool {
-    let first = values.next();
-    values.all(|value| Some(value) == first)
+    found
 }
 
 #[cfg(test)]

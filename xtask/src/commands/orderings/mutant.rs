@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::access;
 use crate::support::code::begins_tests;
 
-/// How far above an access its note may begin.
+/// The reach of a note, in lines, down to its access.
 const NOTE_REACHES: usize = 20;
 
 /// A survivor is explained by a note that has these words.
@@ -95,7 +95,7 @@ impl Mutant {
         mutated
     }
 
-    /// What it is, whatever was written above it in the file.
+    /// Its name, which does not depend on what stands above it in the file.
     pub(super) fn name(&self) -> Name {
         Name {
             file: self.file.display().to_string(),
@@ -115,7 +115,7 @@ impl fmt::Display for Mutant {
     }
 }
 
-/// What a mutant is called in the table of verdicts.
+/// The name of a mutant in the table of verdicts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     pub(super) file: String,

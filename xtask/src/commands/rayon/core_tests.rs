@@ -143,7 +143,7 @@ fn without(text: &str, function: &str) -> Result<String> {
     Ok(text[..begin].to_owned() + "\n" + &text[end..])
 }
 
-/// What the documentation comments of a file say. Each item's ends with an empty line.
+/// Collects the documentation comments of a file. Each item's ends with an empty line.
 fn documentation(text: &str) -> String {
     let mut said = String::new();
     let mut is_inside = false;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::copies;
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
 
@@ -23,7 +24,7 @@ pub(crate) fn copy(place: &Path, on_ours: bool) -> Result<()> {
                 text = with_line(&text)?;
             }
             let copy = place.join(file.strip_prefix(PACKAGE)?);
-            write_if_other(&copy, &text)?;
+            copies::write(text.as_bytes(), &copy)?;
             copied.push(copy);
         }
     }
@@ -49,15 +50,4 @@ fn with_line(manifest: &str) -> Result<String> {
         return Err(format!("{PACKAGE}/Cargo.toml has lost its line `{LINE}`").into());
     }
     Ok(patched)
-}
-
-/// cargo builds again what is newer than its build.
-fn write_if_other(file: &Path, text: &str) -> Result<()> {
-    if fs::read_to_string(file).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    Ok(fs::write(file, text)?)
 }

@@ -21,7 +21,7 @@ pub(super) struct Package {
     pub(super) examples: Count,
 }
 
-/// How many tests there are.
+/// Numbers of tests.
 #[derive(Clone, Copy)]
 pub(super) struct Count {
     pub(super) run: u64,
@@ -89,7 +89,7 @@ impl Sources {
     }
 }
 
-/// Whether cargo takes the package from a registry, and not from a folder.
+/// True if cargo takes the package from a registry, and not from a folder.
 pub(super) fn is_from_registry(command: Command, package: Package) -> Result<bool> {
     Ok(!find(&metadata(command)?, package)?["source"].is_null())
 }
@@ -101,19 +101,14 @@ pub(super) fn append(file: &Path, lines: &str) -> Result<()> {
     Ok(())
 }
 
-/// Copies what is in a folder.
+/// Copies a folder, which has the new name then.
 pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let copy = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &copy)?;
-        } else {
-            fs::copy(entry.path(), copy)?;
-        }
+    fs::create_dir_all(to.parent().ok_or("it has no folder")?)?;
+    let copied = Command::new("cp").arg("-r").arg(from).arg(to).status()?;
+    if copied.success() {
+        return Ok(());
     }
-    Ok(())
+    Err(format!("{} cannot be copied", from.display()).into())
 }
 
 fn metadata(mut command: Command) -> Result<Value> {
