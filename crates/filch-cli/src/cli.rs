@@ -76,8 +76,8 @@ enum Command {
     /// Simulates boids on the engine: four workers that share a world, in steps of equal length.
     ///
     /// A script plays, so that the same seed gives the same world, the same sound and the same
-    /// picture, to the last bit: the checksums say so. Without a window it runs as fast as it can,
-    /// and leaves no frame out.
+    /// picture, to the last bit: the checksums say so. It runs as fast as it can, and leaves no
+    /// frame out.
     ///
     /// The table has how long frames took, and what each worker did. A worker gives way where data
     /// that it needs is locked.
@@ -143,9 +143,6 @@ struct Simulation {
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=3))]
     schedulers: u8,
-    /// Shows it while it runs, sixty frames a second, in programs that are built with a window.
-    #[arg(long)]
-    window: bool,
 }
 
 /// How many skipped files are named.
@@ -242,11 +239,10 @@ fn simulate(simulation: Simulation) -> ExitCode {
         boids: simulation.boids,
         seed: simulation.seed,
         schedulers: simulation.schedulers.into(),
-        window: simulation.window,
     };
     match simulate::run(&settings) {
         Ok(report) => print(report),
-        Err(error) => fail(&error, error.is_usage()),
+        Err(error) => fail(&error, false),
     }
 }
 

@@ -3,8 +3,6 @@
 mod common;
 mod picture;
 mod program;
-#[cfg(all(feature = "window", target_os = "linux"))]
-mod window;
 
 use std::fs;
 use std::path::Path;
@@ -147,16 +145,6 @@ fn wrong_arguments_are_usage_errors_and_leave_no_file() {
     }
 }
 
-#[cfg(not(feature = "window"))]
-#[test]
-fn a_window_is_refused_where_there_is_none_in_the_program() {
-    let scratch = Scratch::new("no-window");
-    let message = failure(&["simulate", "out.png", "--window"], scratch.path(), 2);
-    assert!(message.contains("built without a window"), "{message}");
-    assert!(message.contains("--features window"), "{message}");
-    assert!(!scratch.path().join("out.png").exists());
-}
-
 #[test]
 fn a_reader_that_has_read_enough_is_no_error() {
     let scratch = Scratch::new("simulated-broken-pipe");
@@ -176,7 +164,6 @@ fn help_says_what_is_simulated_and_what_the_table_has() {
         "2000",
         "--seed",
         "--schedulers",
-        "--window",
         "boids",
         "last bit",
         "gives way",

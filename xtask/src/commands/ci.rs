@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{apps, book, lint, package, rayon, sanitize, soak, test};
+use crate::commands::beside::Beside;
+use crate::commands::{book, lint, package, rayon, sanitize, soak, test};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
@@ -90,9 +91,10 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     add_builds(workspace, stages);
     add_documentation(stages);
     add_features(stages);
-    add_window(stages);
-    apps::add_checks(stages);
-    apps::add_tests(stages);
+    for beside in Beside::ALL {
+        beside.add_checks(stages);
+        beside.add_tests(stages);
+    }
 }
 
 fn add_checkers(workspace: &Workspace, stages: &mut Stages) {
@@ -109,11 +111,6 @@ fn add_checkers(workspace: &Workspace, stages: &mut Stages) {
 fn add_clippy(stages: &mut Stages) {
     let passes = [
         ("clippy", cargo(), ["--workspace"].as_slice()),
-        (
-            "clippy, of the program with a window",
-            cargo(),
-            &["--package", "filch-cli", "--features", "window"],
-        ),
         (
             "clippy, of the scheduler with its features",
             cargo(),
@@ -208,19 +205,6 @@ fn add_features(stages: &mut Stages) {
     test.args(["test", "--package", "filch-scheduler", "--all-features"]);
     test.args(["--test", "features"]);
     stages.run("the scheduler's features", || libtest(&mut test));
-}
-
-/// Looks at what `filch simulate --window` shows, where there is an X server without a screen.
-fn add_window(stages: &mut Stages) {
-    const NAME: &str = "a window, on a display without a screen";
-    if runs("Xvfb", "-help") {
-        let mut test = cargo();
-        test.args(["test", "--package", "filch-cli", "--features", "window"]);
-        test.args(["--test", "simulate"]);
-        stages.run(NAME, || libtest(&mut test));
-    } else {
-        stages.skip(NAME, "Xvfb");
-    }
 }
 
 /// Compares the instructions that filch's operations take with their bars, which are about x86-64,

@@ -16,7 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::{apps, bench, mutants, orderings};
+use crate::commands::beside::Beside;
+use crate::commands::{mutants, orderings};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::root;
@@ -42,8 +43,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
             println!("{finding}");
         }
     };
-    for (package, member) in workspace.members.iter().chain(&apps::workspace()?.members) {
+    for (package, member) in &workspace.members {
         note(layers::check(package, member));
+    }
+    for beside in Beside::ALL {
+        for (package, member) in &beside.workspace()?.members {
+            note(layers::check(package, member));
+        }
     }
     for package in packages()? {
         let imports = Imports::read(&root().join(&package).join("src"))?;
@@ -61,13 +67,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for file in markdown::files()? {
         note(markdown::check(&file)?);
     }
-    let figures = bench::complaints()?.into_iter();
-    let figures = figures.map(|(file, message)| Finding {
-        file,
-        line: 1,
-        message,
-    });
-    note(figures.collect());
     let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
         file: PathBuf::from(orderings::PAGE),
         line: 1,

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 
 use filch_engine::{AddError, Exit, StartError};
 
-use super::window::WindowError;
-
 /// Why nothing was simulated, or written.
 #[derive(Debug)]
 pub(crate) enum SimulateError {
@@ -18,17 +16,8 @@ pub(crate) enum SimulateError {
     Add(AddError),
     /// A worker ended before its time: its name, and why.
     Ended(String, Exit),
-    /// There is no window.
-    Window(WindowError),
     /// The file cannot be made, or cannot be written to.
     File(PathBuf, io::Error),
-}
-
-impl SimulateError {
-    /// Whether other arguments would help.
-    pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, Self::Window(error) if error.is_usage())
-    }
 }
 
 impl fmt::Display for SimulateError {
@@ -37,7 +26,6 @@ impl fmt::Display for SimulateError {
             Self::Start(error) => error.fmt(f),
             Self::Add(error) => error.fmt(f),
             Self::Ended(worker, exit) => write!(f, "the worker `{worker}` ended: {exit}"),
-            Self::Window(error) => error.fmt(f),
             Self::File(path, error) => write!(f, "cannot write {}: {error}", path.display()),
         }
     }

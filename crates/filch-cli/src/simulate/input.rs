@@ -4,7 +4,7 @@
 //! It reads like the loop of a game, and waits for others wherever it likes: in a fiber, nobody has
 //! to stand still for that.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use filch_engine::{Context, Worker};
 
@@ -12,26 +12,20 @@ use super::frame_times::FrameTimes;
 use super::script::Script;
 use super::tasks::{Over, Ready, Step, Stepped};
 
-/// Plays so many frames: one after the other, or, with a `pace`, one in that time.
-pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
+/// Plays so many frames, one after the other.
+pub(super) fn worker(seed: u64, frames: u32) -> Worker {
     Worker::new("input")
         .in_fiber()
         .owns(FrameTimes::new)
         .receives::<Ready>()
         .run(move |context| {
             // `None`: it is to end. If another worker does, render misses that one's data.
-            let _ = play(context, Script::new(seed), frames, pace);
+            let _ = play(context, Script::new(seed), frames);
         })
 }
 
-fn play(
-    context: Context<'_>,
-    mut script: Script,
-    frames: u32,
-    pace: Option<Duration>,
-) -> Option<()> {
+fn play(context: Context<'_>, mut script: Script, frames: u32) -> Option<()> {
     drop(context.receive::<Ready>().ok()?);
-    let mut due = Instant::now();
     for _ in 0..frames {
         let began = Instant::now();
         context.broadcast(script.next_input());
@@ -40,10 +34,6 @@ fn play(
         context.complete(Stepped).ok()?;
         let add = |times: &mut FrameTimes| times.add(began.elapsed());
         context.lock(add).ok()?;
-        if let Some(pace) = pace {
-            due += pace;
-            context.sleep_until(due).ok()?;
-        }
     }
     context.broadcast(Over);
     // What it owns lives as long as it does.

@@ -34,13 +34,12 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod vector;
-mod window;
 mod world;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use filch_engine::{Engine, Exit, LocalScheduler, Worker};
 
@@ -48,8 +47,6 @@ use canvas::Canvas;
 pub(crate) use error::SimulateError;
 use render::Remains;
 pub(crate) use report::Report;
-use window::Window;
-use world::STEPS_A_SECOND;
 
 /// What is simulated, and by whom.
 #[derive(Debug, Clone)]
@@ -61,16 +58,11 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Schedulers beside the main thread's: from one for all to one for each worker.
     pub(crate) schedulers: usize,
-    /// Whether it is shown while it runs, sixty frames a second.
-    pub(crate) window: bool,
 }
 
 /// Simulates, and writes the last frame.
 pub(crate) fn run(settings: &Settings) -> Result<Report, SimulateError> {
     // What may be refused comes before the work.
-    if settings.window {
-        Window::check().map_err(SimulateError::Window)?;
-    }
     let unwritable = |path: &Path| {
         let path = path.to_owned();
         |error| SimulateError::File(path, error)
@@ -103,13 +95,8 @@ struct Workers {
 }
 
 fn workers(settings: &Settings) -> Workers {
-    let pace = Duration::from_secs(1) / STEPS_A_SECOND;
     Workers {
-        input: input::worker(
-            settings.seed,
-            settings.frames,
-            settings.window.then_some(pace),
-        ),
+        input: input::worker(settings.seed, settings.frames),
         physics: physics::worker(settings.boids, settings.seed),
         audio: audio::worker(settings.seed),
     }
@@ -126,7 +113,7 @@ fn simulate(settings: &Settings, workers: Workers) -> Result<Remains, SimulateEr
 
 fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remains, SimulateError> {
     let (tell, told) = channel();
-    let render = render::worker(engine.clone(), settings.frames, settings.window, tell);
+    let render = render::worker(engine.clone(), settings.frames, tell);
     let drive = |main: &LocalScheduler| {
         let start = |number| engine.scheduler(format!("thread {number}"));
         let threads = (1..=settings.schedulers).map(start);
@@ -146,7 +133,7 @@ fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remain
     };
     let workers = engine.local_scheduler("main", drive)??;
     match told.try_recv() {
-        Ok(remains) => remains.map_err(SimulateError::Window),
+        Ok(remains) => Ok(remains),
         Err(_) => {
             let exits = workers.map(|worker| {
                 // Refused if it has ended by itself, which is as good.

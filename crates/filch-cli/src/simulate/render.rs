@@ -1,5 +1,5 @@
 //! The worker that draws. It has a `run` of its own and no fiber, and so a scheduler for itself: on
-//! the main thread, which alone may have a window.
+//! the main thread.
 
 use std::sync::mpsc::Sender;
 
@@ -10,7 +10,6 @@ use super::checksum::Checksum;
 use super::frame_times::FrameTimes;
 use super::sound::Sound;
 use super::tasks::{Over, Ready, Stepped};
-use super::window::{Window, WindowError};
 use super::world::World;
 
 /// What is left of a simulation.
@@ -24,13 +23,8 @@ pub(super) struct Remains {
     pub(super) workers: Report,
 }
 
-/// Draws so many frames, in a window if `is_live`, and tells what is left.
-pub(super) fn worker(
-    engine: Engine,
-    frames: u32,
-    is_live: bool,
-    tell: Sender<Result<Remains, WindowError>>,
-) -> Worker {
+/// Draws so many frames, and tells what is left.
+pub(super) fn worker(engine: Engine, frames: u32, tell: Sender<Remains>) -> Worker {
     Worker::new("render")
         .shared::<World>()
         .shared::<Sound>()
@@ -39,15 +33,7 @@ pub(super) fn worker(
         .receives::<Stepped>()
         .receives::<Over>()
         .run(move |context| {
-            let window = match is_live {
-                true => Window::open().map(Some),
-                false => Ok(None),
-            };
-            let remains = match window {
-                Ok(window) => render(context, &engine, frames, window).map(Ok),
-                Err(error) => Some(Err(error)),
-            };
-            if let Some(remains) = remains {
+            if let Some(remains) = render(context, &engine, frames) {
                 // The one that started all this waits for it.
                 let _ = tell.send(remains);
             }
@@ -55,31 +41,17 @@ pub(super) fn worker(
 }
 
 /// `None`: it is to end.
-fn render(
-    context: Context<'_>,
-    engine: &Engine,
-    frames: u32,
-    mut window: Option<Window>,
-) -> Option<Remains> {
+fn render(context: Context<'_>, engine: &Engine, frames: u32) -> Option<Remains> {
     context.broadcast(Ready);
-    let mut left = frames;
-    while left > 0 {
+    for _ in 0..frames {
         let stepped = context.receive::<Stepped>().ok()?;
         let draw = |world: &World, canvas: &mut Canvas| canvas.draw(world);
         context.lock(draw).ok()?;
         // The input goes on.
         drop(stepped);
-        left -= 1;
-        if let Some(window) = &mut window
-            && !context.lock(|canvas: &Canvas| window.show(canvas)).ok()?
-        {
-            break;
-        }
     }
-    // Unless the window was closed, the last frame is accounted for.
-    if left == 0 {
-        drop(context.receive::<Over>().ok()?);
-    }
+    // The last frame is accounted for.
+    drop(context.receive::<Over>().ok()?);
     let workers = engine.report();
     let remain = |world: &World, sound: &Sound, times: &FrameTimes, canvas: &Canvas| Remains {
         world: world.checksum(),

@@ -14,7 +14,7 @@
 use super::vector::Vector;
 use super::world::Touches;
 
-/// All is there that frames are drawn on: a window, if one is asked for.
+/// All is there that frames are drawn on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ready;
 

@@ -23,7 +23,6 @@ fn settings(schedulers: usize, seed: u64) -> Settings {
         boids: 500,
         seed,
         schedulers,
-        window: false,
     }
 }
 
@@ -122,7 +121,7 @@ fn there_is_a_worker_of_each_kind() {
         audio,
     } = workers(&settings(3, 1));
     let (tell, _) = std::sync::mpsc::channel();
-    let render = super::render::worker(filch_engine::Engine::new(), 1, false, tell);
+    let render = super::render::worker(filch_engine::Engine::new(), 1, tell);
     for (worker, in_fiber, has_run) in [
         (input, true, true),
         (audio, true, false),

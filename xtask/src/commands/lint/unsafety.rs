@@ -183,7 +183,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "scopes whose types do not name how long they live",
     ),
     (
-        "benches/src",
+        "benches/rivals/src",
         &["groups/event_queue/floors.rs", "memory.rs"],
         "a floor without the checks that a queue needs; a counting allocator",
     ),

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod cache;
+mod chart;
 mod error;
 mod farm;
 mod figures;

@@ -1,21 +1,13 @@
 //! Four plots of what was simulated, as SVG.
 
-use std::error::Error;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
-
+use super::chart::{Axis, Chart, Corner, Curve};
 use super::error::BuildSimulateError;
 use super::figures::Figures;
 use super::policy::Kind;
 use super::sweep::Sweep;
-
-const SIZE: (u32, u32) = (800, 480);
-const FONT: &str = "sans-serif";
 
 /// What the plots show.
 #[derive(Debug)]
@@ -30,33 +22,23 @@ pub(super) struct Shown<'a> {
     pub(super) slots: u64,
 }
 
-/// A colour of Okabe and Ito, which the colour-blind can tell apart. What is drawn first is wider,
-/// so that it is seen below another curve.
-fn style(kind: Kind) -> ShapeStyle {
-    let (red, green, blue, width) = match kind {
-        Kind::Filch => (213, 94, 0, 2),
-        Kind::Fifo => (0, 0, 0, 2),
-        Kind::AlwaysWait => (0, 114, 178, 2),
-        Kind::TwoChoices => (204, 121, 167, 5),
-        Kind::NearFirst => (0, 158, 115, 6),
+/// A curve of a policy: a colour of Okabe and Ito, which the colour-blind can tell apart. What is
+/// drawn first is wider, so that it is seen below another curve.
+fn curve(kind: Kind, points: Vec<(f64, f64)>, is_marked: bool) -> Curve {
+    let (colour, width) = match kind {
+        Kind::Filch => ("#D55E00", 2),
+        Kind::Fifo => ("#000000", 2),
+        Kind::AlwaysWait => ("#0072B2", 2),
+        Kind::TwoChoices => ("#CC79A7", 5),
+        Kind::NearFirst => ("#009E73", 6),
     };
-    RGBColor(red, green, blue).stroke_width(width)
-}
-
-/// A curve of a policy.
-struct Curve {
-    kind: Kind,
-    points: Vec<(f64, f64)>,
-    /// Whether each point is marked.
-    marked: bool,
-}
-
-/// What stands around the curves.
-struct Frame<'a> {
-    title: &'a str,
-    x: &'a str,
-    y: &'a str,
-    legend: SeriesLabelPosition,
+    Curve {
+        name: kind.to_string(),
+        colour,
+        width,
+        points,
+        is_marked,
+    }
 }
 
 /// Makes the folder.
@@ -67,31 +49,23 @@ pub(super) fn prepare(folder: &Path) -> Result<(), BuildSimulateError> {
 
 /// Draws all into the folder, and returns the files.
 pub(super) fn draw(folder: &Path, shown: &Shown<'_>) -> Result<Vec<PathBuf>, BuildSimulateError> {
-    let mut files = Vec::new();
-    type Draw = fn(&Path, &Shown<'_>) -> Result<(), Box<dyn Error>>;
-    let plots: [(&str, Draw); 4] = [
-        ("ratios.svg", ratios),
-        ("timeouts.svg", timeouts),
-        ("waits.svg", waits),
-        ("busy.svg", busy),
+    let plots = [
+        ("ratios.svg", ratios(shown)),
+        ("timeouts.svg", timeouts(shown)),
+        ("waits.svg", waits(shown)),
+        ("busy.svg", busy(shown)),
     ];
-    for (name, plot) in plots {
+    let mut files = Vec::new();
+    for (name, chart) in plots {
         let file = folder.join(name);
-        let unwritten =
-            |error: Box<dyn Error>| BuildSimulateError::Plot(file.clone(), error.to_string());
-        plot(&file, shown).map_err(unwritten)?;
+        let unwritten = |error| BuildSimulateError::Plot(file.clone(), error);
+        fs::write(&file, chart.to_string()).map_err(unwritten)?;
         files.push(file);
     }
     Ok(files)
 }
 
-fn ratios(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
-    let frame = Frame {
-        title: "Slower and slower links: below 1, a policy is faster than FIFO",
-        x: "transfer of all inputs / run time of all jobs",
-        y: "makespan / makespan of FIFO",
-        legend: SeriesLabelPosition::UpperLeft,
-    };
+fn ratios(shown: &Shown<'_>) -> Chart {
     let mut curves = curves(shown.ratios, 1.0);
     if let Some(fifo) = shown.ratios.line(Kind::Fifo) {
         for curve in &mut curves {
@@ -100,190 +74,99 @@ fn ratios(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let (x, y) = (span(shown.ratios), heights(&curves));
-    plot(file, &frame, x.log_scale(), y, &curves)
-}
-
-fn timeouts(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
-    let frame = Frame {
-        title: "How long a job is kept for near workers",
-        x: "deps timeout, seconds",
-        y: "makespan / lower bound",
-        legend: SeriesLabelPosition::UpperLeft,
-    };
-    let mut curves = curves(shown.timeouts, shown.least);
-    let x = span(shown.timeouts);
-    // The others have no timeout: their lines are level.
-    for figures in shown
-        .policies
-        .iter()
-        .filter(|figures| !figures.kind.waits())
-    {
-        let height = figures.makespan as f64 / shown.least;
-        curves.push(Curve {
-            kind: figures.kind,
-            points: vec![(x.start, height), (x.end, height)],
-            marked: false,
-        });
+    let [first, last] = span(shown.ratios);
+    Chart {
+        title: "Slower and slower links: below 1, a policy is faster than FIFO",
+        x: Axis::logarithmic("transfer of all inputs / run time of all jobs", first, last),
+        y: heights("makespan / makespan of FIFO", &curves),
+        curves,
+        legend: Corner::UpperLeft,
     }
-    let y = heights(&curves);
-    plot(file, &frame, x.log_scale(), y, &curves)
 }
 
-fn waits(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
-    let frame = Frame {
-        title: "How long jobs wait from being ready to their start",
-        x: "seconds",
-        y: "jobs that wait no longer, per cent",
-        legend: SeriesLabelPosition::LowerRight,
+fn timeouts(shown: &Shown<'_>) -> Chart {
+    let mut curves = curves(shown.timeouts, shown.least);
+    let [first, last] = span(shown.timeouts);
+    // The others have no timeout: their lines are level.
+    let level = shown.policies.iter();
+    for figures in level.filter(|figures| !figures.kind.waits()) {
+        let height = figures.makespan as f64 / shown.least;
+        let points = vec![(first, height), (last, height)];
+        curves.push(curve(figures.kind, points, false));
+    }
+    Chart {
+        title: "How long a job is kept for near workers",
+        x: Axis::logarithmic("deps timeout, seconds", first, last),
+        y: heights("makespan / lower bound", &curves),
+        curves,
+        legend: Corner::UpperLeft,
+    }
+}
+
+fn waits(shown: &Shown<'_>) -> Chart {
+    let of = |figures: &Figures| {
+        let points = figures.waits.curve.iter();
+        let points = points.map(|&(time, share)| (time as f64 / 1e9, 100.0 * share));
+        curve(figures.kind, points.collect(), false)
     };
-    let curve = |figures: &Figures| Curve {
-        kind: figures.kind,
-        points: {
-            let points = figures.waits.curve.iter();
-            points
-                .map(|&(time, share)| (time as f64 / 1e9, 100.0 * share))
-                .collect()
-        },
-        marked: false,
-    };
-    let curves: Vec<_> = shown.policies.iter().map(curve).collect();
+    let curves: Vec<_> = shown.policies.iter().map(of).collect();
     let ends = curves.iter().filter_map(|curve| curve.points.last());
     // Beyond the longest wait is room for the legend.
     let end = 30.0 * ends.map(|point| point.0).fold(0.01, f64::max);
-    plot(
-        file,
-        &frame,
-        (0.001..end).log_scale(),
-        ticks(0.0..100.0),
-        &curves,
-    )
+    Chart {
+        title: "How long jobs wait from being ready to their start",
+        x: Axis::logarithmic("seconds", 0.001, end),
+        y: Axis::linear("jobs that wait no longer, per cent", 0.0, 100.0),
+        curves,
+        legend: Corner::LowerRight,
+    }
 }
 
-fn busy(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
-    let frame = Frame {
-        title: "How many jobs run or fetch their inputs",
-        x: "seconds since the begin",
-        y: "jobs at a time",
-        legend: SeriesLabelPosition::UpperRight,
-    };
-    let curve = |figures: &Figures| {
+fn busy(shown: &Shown<'_>) -> Chart {
+    let of = |figures: &Figures| {
         let part = figures.busy.part as f64 / 1e9;
         let at = |(number, &jobs): (usize, &f64)| ((number as f64 + 0.5) * part, jobs);
-        Curve {
-            kind: figures.kind,
-            points: figures.busy.jobs.iter().enumerate().map(at).collect(),
-            marked: false,
-        }
+        let points = figures.busy.jobs.iter().enumerate().map(at);
+        curve(figures.kind, points.collect(), false)
     };
-    let curves: Vec<_> = shown.policies.iter().map(curve).collect();
-    let ends = shown
-        .policies
-        .iter()
-        .map(|figures| figures.makespan as f64 / 1e9);
-    let end = ends.fold(0.0, f64::max);
-    // Above all slots is room for the legend.
-    let most = shown.slots as f64 * 1.5;
-    plot(file, &frame, ticks(0.0..end), ticks(0.0..most), &curves)
-}
-
-fn ticks(range: Range<f64>) -> RangedCoordf64 {
-    range.into()
+    let ends = shown.policies.iter();
+    let ends = ends.map(|figures| figures.makespan as f64 / 1e9);
+    Chart {
+        title: "How many jobs run or fetch their inputs",
+        x: Axis::linear("seconds since the begin", 0.0, ends.fold(0.0, f64::max)),
+        // Above all slots is room for the legend.
+        y: Axis::linear("jobs at a time", 0.0, shown.slots as f64 * 1.5),
+        curves: shown.policies.iter().map(of).collect(),
+        legend: Corner::UpperRight,
+    }
 }
 
 /// Makespans over what was swept, in lower bounds.
 fn curves(sweep: &Sweep, least: f64) -> Vec<Curve> {
     let lines = sweep.lines.iter();
-    let curve = |line: &super::sweep::Line| Curve {
-        kind: line.kind,
-        points: {
-            let heights = line.makespans.iter().map(|&time| time as f64 / least);
-            sweep.at.iter().copied().zip(heights).collect()
-        },
-        marked: true,
+    let of = |line: &super::sweep::Line| {
+        let heights = line.makespans.iter().map(|&time| time as f64 / least);
+        curve(
+            line.kind,
+            sweep.at.iter().copied().zip(heights).collect(),
+            true,
+        )
     };
-    lines.map(curve).collect()
+    lines.map(of).collect()
 }
 
-fn span(sweep: &Sweep) -> Range<f64> {
-    let ends = (sweep.at.first(), sweep.at.last());
-    let (Some(&first), Some(&last)) = ends else {
-        unreachable!("a sweep has places");
-    };
-    first..last
+fn span(sweep: &Sweep) -> [f64; 2] {
+    match sweep.at[..] {
+        [first, .., last] => [first, last],
+        _ => unreachable!("a sweep has places"),
+    }
 }
 
 /// From below all points to above them, with room for the legend.
-fn heights(curves: &[Curve]) -> RangedCoordf64 {
-    let heights = || {
-        curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .map(|point| point.1)
-    };
-    let (least, most) = (heights().fold(1.0, f64::min), heights().fold(1.1, f64::max));
+fn heights(name: &'static str, curves: &[Curve]) -> Axis {
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let least = points().fold(1.0, |least, point| point.1.min(least));
+    let most = points().fold(1.1, |most, point| point.1.max(most));
     let margin = (most - least) * 0.08;
-    ticks(least - margin..most + 6.0 * margin)
-}
-
-/// Draws the curves: those of filch last, so that they are above the others.
-fn plot<X, Y>(
-    file: &Path,
-    frame: &Frame<'_>,
-    x: X,
-    y: Y,
-    curves: &[Curve],
-) -> Result<(), Box<dyn Error>>
-where
-    X: AsRangedCoord<Value = f64>,
-    Y: AsRangedCoord<Value = f64>,
-    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-    Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-{
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption(frame.title, (FONT, 20))
-            .margin(14)
-            .margin_right(30)
-            .x_label_area_size(46)
-            .y_label_area_size(64)
-            .build_cartesian_2d(x, y)?;
-        // Sums of a step, as 0.1, are rarely what they look like.
-        let number = |value: &f64| format!("{}", (value * 1e4).round() / 1e4);
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .x_desc(frame.x)
-            .y_desc(frame.y)
-            .x_label_formatter(&number)
-            .y_label_formatter(&number)
-            .axis_desc_style((FONT, 16))
-            .label_style((FONT, 14))
-            .draw()?;
-        for curve in curves.iter().rev() {
-            let style = style(curve.kind);
-            let points = curve.points.iter().copied();
-            let series = LineSeries::new(points.clone(), style);
-            let series = series.point_size(if curve.marked { 3 } else { 0 });
-            chart
-                .draw_series(series)?
-                .label(curve.kind.to_string())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
-        }
-        chart
-            .configure_series_labels()
-            .position(frame.legend.clone())
-            .label_font((FONT, 15))
-            .background_style(WHITE.mix(0.9))
-            .border_style(BLACK.mix(0.4))
-            .legend_area_size(28)
-            .margin(12)
-            .draw()?;
-        root.present()?;
-    }
-    fs::write(file, svg)?;
-    Ok(())
+    Axis::linear(name, least - margin, most + 6.0 * margin)
 }
