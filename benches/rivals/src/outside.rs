@@ -10,12 +10,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::harness::Scenario;
 use crate::memory::resident_and_peak;
-use crate::workers::WORKERS;
+use crate::workers::workers;
 
 /// Go's side, if it was built.
 fn go() -> Option<Command> {
     let mut go = Command::new(env::var_os("FILCH_GO_RIVAL")?);
-    go.env("GOMAXPROCS", WORKERS.to_string());
+    go.env("GOMAXPROCS", workers().to_string());
     Some(go)
 }
 
@@ -24,7 +24,7 @@ fn beam() -> Option<Command> {
     let modules = env::var_os("FILCH_BEAM_RIVAL")?;
     let mut beam = Command::new("erl");
     // As many schedulers as workers, room for four million processes, no shell.
-    beam.args(["+S", &format!("{WORKERS}:{WORKERS}"), "+P", "4000000"])
+    beam.args(["+S", &format!("{0}:{0}", workers()), "+P", "4000000"])
         .arg("-noshell")
         .arg("-pa")
         .arg(modules)

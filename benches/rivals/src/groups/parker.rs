@@ -85,18 +85,27 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let ping_pongs = [("two cores", [0, 1]), ("one core", [0, 0])].map(|(where_, cores)| {
         let name = format!("ping-pong, {where_}");
         let scenario = Scenario::new(name, "ns per round trip")
-            .contender("filch-parker + spinner", ping_pong(cores, rallies, Spinner, filch))
+            .contender(
+                "filch-parker + spinner",
+                ping_pong(cores, rallies, Spinner, filch),
+            )
             .contender("filch-parker", ping_pong(cores, rallies, AtOnce, filch))
             .contender("std park", ping_pong(cores, rallies, AtOnce, std))
             .contender(
                 "crossbeam Parker + Backoff",
                 ping_pong(cores, rallies, Backoff, crossbeam),
             )
-            .contender("crossbeam Parker", ping_pong(cores, rallies, AtOnce, crossbeam));
+            .contender(
+                "crossbeam Parker",
+                ping_pong(cores, rallies, AtOnce, crossbeam),
+            );
         // On one core it would wait for the end of a time slice each time.
         match cores {
             [0, 0] => scenario,
-            _ => scenario.floor("two that only spin", ping_pong(cores, rallies, AtOnce, spinning)),
+            _ => scenario.floor(
+                "two that only spin",
+                ping_pong(cores, rallies, AtOnce, spinning),
+            ),
         }
     });
     [token_there].into_iter().chain(ping_pongs).collect()

@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
 
-use crate::floor::uncontended_rmws;
 use crate::clock::cost;
+use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario};
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {

@@ -1,7 +1,7 @@
 //! Processes that come and go, and processes that send messages.
 //!
 //! For the rivals a process is a task, and its mailbox an unbounded channel. Every pool has
-//! [`WORKERS`] threads and lives as long as its scenario; it sleeps while another one has its turn.
+//! two threads and lives as long as its scenario; it sleeps while another one has its turn.
 
 mod blocked;
 pub(crate) mod burst;
@@ -17,15 +17,15 @@ use rayon::ThreadPool;
 use blocked::{FilchWaiters, Waiters};
 use stateful::completed_outside;
 
-use crate::floor;
 use crate::clock::{cost, per_operation, time};
+use crate::floor;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{
     Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Pool, Spawner, TOTAL, Talking,
     Tokio,
 };
 use crate::total::sum_to;
-use crate::workers::{WORKERS, workers};
+use crate::workers::workers;
 
 /// Processes that are spawned before the caller waits for them.
 const WAVE: u64 = 100_000;
@@ -72,8 +72,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
-            .contender("actix, one thread", fan_in::<Actix<1>>(bursts))
-            .contender("actix", fan_in::<Actix<WORKERS>>(bursts))
+            .contender("actix, one thread", fan_in::<Actix<true>>(bursts))
+            .contender("actix", fan_in::<Actix>(bursts))
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
                 bursts * SENDERS * EACH,
@@ -88,7 +88,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
                 "async-executor, two async-channels",
                 call::<Async>(requests),
             )
-            .contender("actix", request::<Actix<WORKERS>>(requests))
+            .contender("actix", request::<Actix>(requests))
             .floor("a thread that parks", floor::parked_thread(requests)),
         of("spawn 100k from inside", "ns per process")
             .contender("filch-scheduler", inside::<Filch>(waves))
@@ -160,8 +160,8 @@ fn sending(kind: &str, size: usize, effort: Effort) -> Scenario {
         .contender("filch-scheduler", ring::<Filch>(hops, size))
         .contender("tokio mpsc", ring::<Tokio>(hops, size))
         .contender("async-executor, async-channel", ring::<Async>(hops, size))
-        .contender("actix, one thread", ring::<Actix<1>>(hops, size))
-        .contender("actix", ring::<Actix<WORKERS>>(across, size))
+        .contender("actix, one thread", ring::<Actix<true>>(hops, size))
+        .contender("actix", ring::<Actix>(across, size))
         .outside(&format!("ring {hops} {size}"), hops)
 }
 

@@ -6,9 +6,9 @@ use actix::{Actor, Addr, Arbiter, Context, Handler, Message, Recipient, System, 
 
 use super::Actors;
 
-/// Its arbiters, to which actors are dealt in turn.
-pub(crate) struct Actix<const ARBITERS: usize> {
-    arbiters: [Arbiter; ARBITERS],
+/// Its arbiters, to which actors are dealt in turn: as many as workers, or a single one.
+pub(crate) struct Actix<const IS_SINGLE: bool = false> {
+    arbiters: Vec<Arbiter>,
     next: Cell<usize>,
     /// Arbiters live in a system.
     _system: SystemRunner,
@@ -38,14 +38,14 @@ impl<F: FnMut(u64) + 'static> Handler<Number> for Behaving<F> {
     }
 }
 
-impl<const ARBITERS: usize> Actors<u64> for Actix<ARBITERS> {
+impl<const IS_SINGLE: bool> Actors<u64> for Actix<IS_SINGLE> {
     type Address = Recipient<Number>;
 
-    /// As many arbiters as the type says.
-    fn new(_workers: usize) -> Self {
+    fn new(workers: usize) -> Self {
         let system = System::new();
+        let count = if IS_SINGLE { 1 } else { workers };
         Self {
-            arbiters: std::array::from_fn(|_| Arbiter::new()),
+            arbiters: (0..count).map(|_| Arbiter::new()).collect(),
             next: Cell::new(0),
             _system: system,
         }
@@ -53,7 +53,7 @@ impl<const ARBITERS: usize> Actors<u64> for Actix<ARBITERS> {
 
     fn actor(&self, behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
         let next = self.next.get();
-        self.next.set((next + 1) % ARBITERS);
+        self.next.set((next + 1) % self.arbiters.len());
         let arbiter = self.arbiters[next].handle();
         let address: Addr<_> =
             Behaving::start_in_arbiter(&arbiter, move |_context| Behaving(behaviour));
@@ -67,7 +67,7 @@ impl<const ARBITERS: usize> Actors<u64> for Actix<ARBITERS> {
     }
 }
 
-impl<const ARBITERS: usize> Drop for Actix<ARBITERS> {
+impl<const IS_SINGLE: bool> Drop for Actix<IS_SINGLE> {
     fn drop(&mut self) {
         for arbiter in &self.arbiters {
             arbiter.stop();
