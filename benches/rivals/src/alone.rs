@@ -4,7 +4,7 @@
 use std::env;
 use std::process::Command;
 
-use crate::groups::{engine, fork_join, scheduler};
+use crate::groups::{build_scheduler, engine, fork_join, scheduler};
 
 const ALONE: &str = "--alone";
 
@@ -35,6 +35,7 @@ pub(crate) fn is_done() -> bool {
                 number(frames),
             )]
         }
+        ["waiting", contender, count] => vec![build_scheduler::bytes(contender, number(count))],
         ["burst", contender, count] => vec![scheduler::burst::kept(contender, number(count))],
         ["forte", program, size, threads] => {
             fork_join::forte::here(program, number(size), number(threads) as usize)

@@ -1,6 +1,6 @@
 //! The groups: one file each, named as on the command line.
 
-mod build_scheduler;
+pub(crate) mod build_scheduler;
 mod data_cell;
 mod deque;
 pub(crate) mod engine;

@@ -1,5 +1,5 @@
-//! Rivals outside Rust: the programs in `benches/rivals/go` and `benches/rivals/beam`, which do a round on
-//! request and answer with its cost.
+//! Rivals outside Rust: the programs in `benches/rivals/go` and `benches/rivals/beam`, which do a
+//! round on request and answer with its cost.
 //!
 //! `cargo xtask bench` builds each if it finds the compiler, and passes the program's path in a
 //! variable. Without the variable the contender is left out.

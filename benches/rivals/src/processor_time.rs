@@ -17,29 +17,13 @@ pub(crate) fn used(work: impl FnOnce()) -> Duration {
     processor_time().saturating_sub(before)
 }
 
-/// The processor time of all present threads: in nanoseconds if the kernel tells them, otherwise in
-/// ticks of 10 ms.
+/// The processor time of all present threads, as far as the kernel tells it.
 fn processor_time() -> Duration {
-    precise_time().or_else(rough_time).unwrap_or_default()
-}
-
-fn precise_time() -> Option<Duration> {
-    let mut nanoseconds = 0;
-    for thread in fs::read_dir("/proc/self/task").ok()? {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let nanoseconds = threads.flatten().filter_map(|thread| {
         // A thread that has just ended has no file.
-        let Ok(text) = fs::read_to_string(thread.ok()?.path().join("schedstat")) else {
-            continue;
-        };
-        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
-    }
-    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
-}
-
-fn rough_time() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name, which may contain anything: the state is field 3, user and system time are 14
-    // and 15.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    Some(Duration::from_millis(10 * (ticks(14)? + ticks(15)?)))
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanoseconds.sum())
 }

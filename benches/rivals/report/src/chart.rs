@@ -117,7 +117,8 @@ pub(crate) fn of(run: &Run, rows: &[Row]) -> String {
         let _ = writeln!(
             svg,
             "<path d=\"M{x} {}V{bottom}\" stroke=\"{GREY}\" stroke-width=\"{width}\" \
-             opacity=\"{opacity}\"/>\n<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
+             opacity=\"{opacity}\"/>\n\
+             <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
             TOP - 4,
             TOP - 9
         );
@@ -148,7 +149,8 @@ fn draw(svg: &mut String, axis: &Axis, row: &Row, y: i32) {
          <path d=\"M{low} {y}H{high}\" stroke=\"{colour}\" stroke-width=\"3\"/>\n\
          <circle cx=\"{here}\" cy=\"{y}\" r=\"4\" fill=\"{colour}\"/>\n\
          <text x=\"{names}\" y=\"{line}\" text-anchor=\"end\">{name}</text>\n\
-         <text x=\"{ratios}\" y=\"{line}\" text-anchor=\"end\" fill=\"{colour}\">{median:.2}</text>\n\
+         <text x=\"{ratios}\" y=\"{line}\" text-anchor=\"end\" fill=\"{colour}\">\
+         {median:.2}</text>\n\
          <text x=\"{others}\" y=\"{line}\" font-size=\"12\">{}</text>\n",
         medians.replace('&', "&amp;").replace('<', "&lt;")
     );

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::hint::black_box;
 
 use self::contenders::{Actor, Farm, Filch, Locked, Planned};
+use crate::alone;
 use crate::clock::{cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
-use crate::memory::left_in_use;
+use crate::memory::{resident, touched};
 use crate::workers::those_or;
 
 /// Workers of the farm.
@@ -42,10 +43,19 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .floor("an id noted, one forgotten", ids_alone(waiting, jobs))
     });
     let waiting = effort.operations(100_000);
-    let bytes = Scenario::new("a job that waits at one worker", "bytes per job")
-        .contender("filch-build-scheduler", bytes::<Filch>(waiting))
-        .contender("filch planner alone", bytes::<Planned>(waiting))
-        .contender("mutex, queues, set", bytes::<Locked>(waiting));
+    let bytes = [
+        "filch-build-scheduler",
+        "filch planner alone",
+        "mutex, queues, set",
+    ];
+    let bytes = bytes.into_iter().fold(
+        Scenario::new("a job that waits at one worker", "bytes per job"),
+        |scenario, contender| {
+            scenario.contender(contender, move || {
+                alone::figures(&["waiting", contender, &waiting.to_string()])[0]
+            })
+        },
+    );
     building.chain(beside).chain([bytes]).collect()
 }
 
@@ -106,15 +116,21 @@ fn ids_alone(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
     }
 }
 
-fn bytes<F: Farm>(jobs: u64) -> impl FnMut() -> f64 {
-    move || {
-        let farm = F::new(WORKERS);
-        let (held, bytes) = left_in_use(|| {
-            let schedule = |job| farm.schedule(WORKERS + job, job % WORKERS);
-            (0..jobs).map(schedule).collect::<Vec<_>>()
-        });
-        // The list is the caller's.
-        let own = held.capacity() * size_of::<F::Pending>();
-        (bytes - own as i64) as f64 / jobs as f64
+/// The bytes that each of so many jobs of that contender takes up, which wait: for a program of its
+/// own.
+pub(crate) fn bytes(contender: &str, jobs: u64) -> f64 {
+    match contender {
+        "filch-build-scheduler" => bytes_of::<Filch>(jobs),
+        "filch planner alone" => bytes_of::<Planned>(jobs),
+        _ => bytes_of::<Locked>(jobs),
     }
+}
+
+fn bytes_of<F: Farm>(jobs: u64) -> f64 {
+    let farm = F::new(WORKERS);
+    // The list is the caller's.
+    let mut held = touched(jobs);
+    let before = resident();
+    held.extend((0..jobs).map(|job| farm.schedule(WORKERS + job, job % WORKERS)));
+    (resident() - before) as f64 / jobs as f64
 }

@@ -150,8 +150,8 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// The owner pushes a burst of tasks and pops until nothing is left, beside thieves that never rest:
-/// they take halves of what is there.
+/// The owner pushes a burst of tasks and pops until nothing is left, beside thieves that never
+/// rest: they take halves of what is there.
 fn shared<D: Deque>(bursts: u64, task: Work, thieves: usize) -> impl FnMut() -> f64 {
     const CAPACITY: usize = 2 * BURST;
     move || {

@@ -8,7 +8,7 @@ mod throughput;
 use std::time::Duration;
 
 use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Segments, Std};
-use self::floors::{Add, Claim, Floor, Fresh};
+use self::floors::Floor;
 use self::latency::{messages, ping_pong, pushes};
 use self::throughput::{Batches, OneByOne, Sleeping, burst, fan_in, one_thread};
 use crate::harness::{Effort, Scenario};
@@ -119,15 +119,15 @@ fn together(effort: Effort, producers: usize) -> [Scenario; 3] {
         ))
         .floor(
             "a claim and a store",
-            fan_in::<u64, Floor<Claim>, Batches>(count, events),
+            fan_in::<u64, Floor<true, false>, Batches>(count, events),
         )
         .floor(
             "the same, fresh memory",
-            fan_in::<u64, Floor<Fresh>, Batches>(count, events),
+            fan_in::<u64, Floor<false, false>, Batches>(count, events),
         )
         .floor(
             "fetch-and-add",
-            fan_in::<u64, Floor<Add>, Batches>(count, events),
+            fan_in::<u64, Floor<true, true>, Batches>(count, events),
         )
         .on_curve(&curve("batches"), producers),
     ]

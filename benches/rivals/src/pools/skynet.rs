@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use async_executor::Executor;
 use filch_actors::prelude::*;
 use filch_scheduler::{Context, Event, Events, Pid, Process, StepOutput, from_fn};
 use futures_lite::future::{Boxed, FutureExt, block_on};
@@ -53,40 +52,18 @@ impl Grower for Filch {
     }
 }
 
-fn tokio_knot(first: u64, leaves: u64) -> Boxed<u64> {
+/// The same as a task, whose children are spawned by `spawn`, at once.
+fn task<S, T>(spawn: S, first: u64, leaves: u64) -> Boxed<u64>
+where
+    S: Fn(Boxed<u64>) -> T + Clone + Send + Sync + 'static,
+    T: Future<Output = u64> + Send,
+{
     async move {
         if leaves == 1 {
             return first;
         }
         let leaves = leaves / CHILDREN;
-        let child = |child| tokio::spawn(tokio_knot(first + child * leaves, leaves));
-        let children: Vec<_> = (0..CHILDREN).map(child).collect();
-        let mut sum = 0;
-        for child in children {
-            sum += child.await.expect("it does not panic");
-        }
-        sum
-    }
-    .boxed()
-}
-
-impl Grower for Tokio {
-    fn grow(&self, leaves: u64) -> u64 {
-        let root = Tokio::spawn(self, tokio_knot(0, leaves));
-        self.block_on(root).expect("it does not panic")
-    }
-}
-
-fn async_knot(executor: Arc<Executor<'static>>, first: u64, leaves: u64) -> Boxed<u64> {
-    async move {
-        if leaves == 1 {
-            return first;
-        }
-        let leaves = leaves / CHILDREN;
-        let child = |child| {
-            let knot = async_knot(Arc::clone(&executor), first + child * leaves, leaves);
-            executor.spawn(knot)
-        };
+        let child = |child| spawn(task(spawn.clone(), first + child * leaves, leaves));
         let children: Vec<_> = (0..CHILDREN).map(child).collect();
         let mut sum = 0;
         for child in children {
@@ -97,11 +74,22 @@ fn async_knot(executor: Arc<Executor<'static>>, first: u64, leaves: u64) -> Boxe
     .boxed()
 }
 
+impl Grower for Tokio {
+    fn grow(&self, leaves: u64) -> u64 {
+        let spawn = |knot| {
+            let task = tokio::spawn(knot);
+            async { task.await.expect("it does not panic") }
+        };
+        let root = Tokio::spawn(self, task(spawn, 0, leaves));
+        self.block_on(root).expect("it does not panic")
+    }
+}
+
 impl Grower for Async {
     fn grow(&self, leaves: u64) -> u64 {
-        let executor = &self.executor;
-        let root = async_knot(Arc::clone(executor), 0, leaves);
-        block_on(executor.spawn(root))
+        let executor = Arc::clone(&self.executor);
+        let root = task(move |knot| executor.spawn(knot), 0, leaves);
+        block_on(self.executor.spawn(root))
     }
 }
 

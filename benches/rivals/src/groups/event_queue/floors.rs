@@ -3,7 +3,6 @@
 //! block, no hole, no end.
 
 use std::hint;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -17,53 +16,17 @@ pub(super) const ROOM: usize = 1_000_000;
 /// The pause of a consumer that took events, and the longest of a producer that lost.
 const PAUSES: u32 = 256;
 
-/// How the floors differ.
-pub(super) trait Kind: 'static {
-    /// Whether the slots' memory is mapped before the round.
-    const TOUCHED: bool;
-    fn claim(tail: &AtomicUsize) -> usize;
-}
-
 /// One compare-exchange; after a failed one, a pause, twice as long each time.
-pub(super) struct Claim;
-
-impl Kind for Claim {
-    const TOUCHED: bool = true;
-
-    fn claim(tail: &AtomicUsize) -> usize {
-        let mut pauses = 32;
-        let mut at = tail.load(Ordering::Acquire);
-        while let Err(now) =
-            tail.compare_exchange_weak(at, at + 1, Ordering::AcqRel, Ordering::Acquire)
-        {
-            at = now;
-            pause(pauses);
-            pauses = PAUSES.min(2 * pauses);
-        }
-        at
+fn claim(tail: &AtomicUsize) -> usize {
+    let mut pauses = 32;
+    let mut at = tail.load(Ordering::Acquire);
+    while let Err(now) = tail.compare_exchange_weak(at, at + 1, Ordering::AcqRel, Ordering::Acquire)
+    {
+        at = now;
+        pause(pauses);
+        pauses = PAUSES.min(2 * pauses);
     }
-}
-
-/// The same, in memory that is used for the first time, as a backlog's is.
-pub(super) struct Fresh;
-
-impl Kind for Fresh {
-    const TOUCHED: bool = false;
-
-    fn claim(tail: &AtomicUsize) -> usize {
-        Claim::claim(tail)
-    }
-}
-
-/// One fetch-and-add: it never fails, so no producer learns to leave the line to others.
-pub(super) struct Add;
-
-impl Kind for Add {
-    const TOUCHED: bool = true;
-
-    fn claim(tail: &AtomicUsize) -> usize {
-        tail.fetch_add(1, Ordering::AcqRel)
-    }
+    at
 }
 
 fn pause(times: u32) {
@@ -81,9 +44,12 @@ pub(super) struct Receiver {
     head: usize,
 }
 
-pub(super) struct Floor<K>(PhantomData<K>);
+/// The slots' memory is mapped before the round if it `IS_TOUCHED`, and is used for the first time
+/// otherwise, as a backlog's is. A slot is [claimed](claim); or by one fetch-and-add, if it `ADDS`:
+/// that never fails, so no producer learns to leave the line to others.
+pub(super) struct Floor<const IS_TOUCHED: bool, const ADDS: bool>;
 
-impl<K: Kind> Queue<u64> for Floor<K> {
+impl<const IS_TOUCHED: bool, const ADDS: bool> Queue<u64> for Floor<IS_TOUCHED, ADDS> {
     type Sender = Arc<Shared>;
     type Receiver = Receiver;
 
@@ -93,7 +59,7 @@ impl<K: Kind> Queue<u64> for Floor<K> {
         let zeroes = vec![0_u64; ROOM].into_boxed_slice();
         // SAFETY: an `AtomicU64` is represented as a `u64`.
         let slots = unsafe { Box::from_raw(Box::into_raw(zeroes) as *mut [AtomicU64]) };
-        if K::TOUCHED {
+        if IS_TOUCHED {
             slots
                 .iter()
                 .for_each(|slot| slot.store(0, Ordering::Relaxed));
@@ -106,7 +72,11 @@ impl<K: Kind> Queue<u64> for Floor<K> {
     }
 
     fn push(sender: &Self::Sender, event: u64) {
-        sender.slots[K::claim(&sender.tail)].store(event + 1, Ordering::Release);
+        let slot = match ADDS {
+            true => sender.tail.fetch_add(1, Ordering::AcqRel),
+            false => claim(&sender.tail),
+        };
+        sender.slots[slot].store(event + 1, Ordering::Release);
     }
 
     fn pop(receiver: &mut Self::Receiver) -> Option<u64> {

@@ -2,11 +2,9 @@
 //! resident then, the allocator's own share among them. Each figure is that of a program of its
 //! own.
 
-use std::mem::MaybeUninit;
-
 use crate::alone;
 use crate::harness::Scenario;
-use crate::memory::resident;
+use crate::memory::{resident, touched};
 use crate::pools::{Actors, Async, Filch, TOTAL, Tokio};
 use crate::workers::workers;
 
@@ -60,11 +58,7 @@ pub(crate) fn resident_each(contender: &str, count: u64, waves: u64) -> f64 {
 
 /// The callers' addresses are not counted.
 fn resident_of<A: Actors<u64>>(count: u64, waves: u64) -> i64 {
-    let mut addresses = Vec::with_capacity(count as usize);
-    // Its pages are there before.
-    addresses
-        .spare_capacity_mut()
-        .fill_with(MaybeUninit::zeroed);
+    let mut addresses = touched(count);
     let mut before = None;
     let mut last = 0;
     for _ in 0..waves {
