@@ -1,6 +1,6 @@
 //! Two stored runs, row by row: what got slower or faster, beyond noise.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use crate::estimate::{Short, interval, median};
 use crate::run::{Better, Role, Run, Scenario, Series};
@@ -93,71 +93,53 @@ fn between(better: Better, before: &Series, after: &Series) -> Option<[f64; 2]> 
     })
 }
 
-/// Two runs, as text.
-#[derive(Debug)]
-pub struct Comparison<'a> {
-    before: &'a Run,
-    after: &'a Run,
-    changes: Vec<Change>,
-}
-
-impl<'a> Comparison<'a> {
-    /// Of a run and a later one.
-    pub fn of(before: &'a Run, after: &'a Run) -> Self {
-        Self {
-            before,
-            after,
-            changes: changes(before, after),
-        }
+/// A run and a later one, as text.
+pub fn comparison(before: &Run, after: &Run) -> String {
+    let mut text = String::new();
+    for (which, run) in [("before", before), ("after", after)] {
+        let machine = &run.machine;
+        let _ = writeln!(
+            text,
+            "{which}: {} · {} cores · {} · commit {} · {} · {} rounds{}",
+            machine.cpu,
+            machine.cores,
+            machine.rustc,
+            machine.commit,
+            machine.date,
+            run.effort.rounds,
+            if run.effort.quick { ", quick" } else { "" }
+        );
     }
-}
-
-impl fmt::Display for Comparison<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (which, run) in [("before", self.before), ("after", self.after)] {
-            let machine = &run.machine;
-            writeln!(
-                f,
-                "{which}: {} · {} cores · {} · commit {} · {} · {} rounds{}",
-                machine.cpu,
-                machine.cores,
-                machine.rustc,
-                machine.commit,
-                machine.date,
-                run.effort.rounds,
-                if run.effort.quick { ", quick" } else { "" }
-            )?;
-        }
-        if self.before.machine.cpu != self.after.machine.cpu {
-            writeln!(f, "Two machines: no row says what a commit did.")?;
-        }
-        let ours = self.changes.iter();
-        let ours = ours.filter(|row| row.role == Role::Ours && row.is_beyond_noise());
-        let (worse, better): (Vec<_>, Vec<_>) = ours.partition(|row| row.change > 1.0);
-        writeln!(
-            f,
-            "{} rows in both; of ours, {} worse and {} better beyond noise\n",
-            self.changes.len(),
-            worse.len(),
-            better.len()
-        )?;
-        let mut section = "";
-        for change in &self.changes {
-            let now = match (change.is_beyond_noise(), change.role, change.interval) {
-                (true, Role::Ours, _) if change.change > 1.0 => "WORSE",
-                (true, Role::Ours, _) => "BETTER",
-                (true, ..) => "of others, beyond noise",
-                (false, _, Some(_)) => "within noise",
-                (false, _, None) => "too few rounds to say",
-            };
-            if now != section {
-                writeln!(f, "{now}")?;
-                section = now;
-            }
-            writeln!(f, "  {}", line(change))?;
-        }
-        Ok(())
+    if before.machine.cpu != after.machine.cpu {
+        text.push_str("Two machines: no row says what a commit did.\n");
     }
+    let changes = changes(before, after);
+    let ours = changes.iter();
+    let ours = ours.filter(|row| row.role == Role::Ours && row.is_beyond_noise());
+    let (worse, better): (Vec<_>, Vec<_>) = ours.partition(|row| row.change > 1.0);
+    let _ = writeln!(
+        text,
+        "{} rows in both; of ours, {} worse and {} better beyond noise\n",
+        changes.len(),
+        worse.len(),
+        better.len()
+    );
+    let mut section = "";
+    for change in &changes {
+        let now = match (change.is_beyond_noise(), change.role, change.interval) {
+            (true, Role::Ours, _) if change.change > 1.0 => "WORSE",
+            (true, Role::Ours, _) => "BETTER",
+            (true, ..) => "of others, beyond noise",
+            (false, _, Some(_)) => "within noise",
+            (false, _, None) => "too few rounds to say",
+        };
+        if now != section {
+            let _ = writeln!(text, "{now}");
+            section = now;
+        }
+        let _ = writeln!(text, "  {}", line(change));
+    }
+    text
 }
 
 fn line(change: &Change) -> String {
@@ -178,7 +160,7 @@ fn line(change: &Change) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, changes};
+    use super::{changes, comparison};
     use crate::run::tests::{around, run};
     use crate::run::{Better, Run};
 
@@ -244,10 +226,10 @@ mod tests {
                 .iter_mut()
                 .for_each(|series| series.figures.truncate(5));
         }
-        let text = Comparison::of(&runs[0], &runs[1]).to_string();
+        let text = comparison(&runs[0], &runs[1]);
         assert!(text.contains("0 worse and 0 better beyond noise"), "{text}");
         assert!(text.contains("too few rounds to say\n"), "{text}");
-        let text = Comparison::of(&run(), &after()).to_string();
+        let text = comparison(&run(), &after());
         let row = "WORSE\n   1.50  deque: won, filch-deque: 4.00 to 6.00 ns per push; 1.38 to 1.63";
         assert!(text.contains(row), "{text}");
     }

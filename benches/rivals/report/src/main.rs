@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use filch_report::compare::Comparison;
+use filch_report::compare::comparison;
 use filch_report::run::Run;
 use filch_report::{Folder, Reasons, headlines, page};
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn compare(before: &str, after: &str) -> Result<(), String> {
     let [before, after] = [before, after].map(|path| Run::read_all(Path::new(path)));
-    print!("{}", Comparison::of(&before?, &after?));
+    print!("{}", comparison(&before?, &after?));
     Ok(())
 }
 

@@ -166,22 +166,22 @@ fn trees(threads: usize, effort: Effort) -> Vec<Scenario> {
         .contender("lace", lace),
     ];
     for (number, kind) in ["geometric", "binomial"].into_iter().enumerate() {
-        let (tree, nodes) = (searched(number), SEARCHED[number].1);
+        let (tree, nodes) = &SEARCHED[number];
         all.push(
             scenario!(
                 format!("UTS, {kind}"), "ns per node",
-                threads, nodes, nodes,
+                threads, *nodes, *nodes,
                 contender by timed, search(tree)
             )
             .contender("forte", forte::figure("search", number as u64, threads))
-            .contender("lace", move || lace::timed_search(threads, tree, nodes)),
+            .contender("lace", move || lace::timed_search(threads, tree, *nodes)),
         );
     }
     all
 }
 
 /// The trees of UTS that are measured, and their nodes: smaller than those of its authors.
-const SEARCHED: [(Tree, u64); 2] = [
+static SEARCHED: [(Tree, u64); 2] = [
     (
         Tree {
             shape: Shape::Geometric {
@@ -204,16 +204,6 @@ const SEARCHED: [(Tree, u64); 2] = [
         391_273,
     ),
 ];
-
-/// One of these. Before the first is walked, those whose size is published are.
-fn searched(number: usize) -> &'static LazyLock<Tree, impl FnOnce() -> Tree> {
-    static CHECKED: LazyLock<()> =
-        LazyLock::new(|| uts::check(|tree| sequential::search(Sequential, tree)));
-    Box::leak(Box::new(LazyLock::new(move || {
-        LazyLock::force(&CHECKED);
-        SEARCHED[number].0
-    })))
-}
 
 /// Leaves of very unequal length: how well does a thread that has nothing to do find what there is?
 fn skewed(threads: usize, effort: Effort) -> Vec<Scenario> {

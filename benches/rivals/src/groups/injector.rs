@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 
-use self::contenders::{Crossbeam, Filch, InBatches, Injector, IntoBiased, Locked, Own};
+use self::contenders::{Crossbeam, Filch, Injector, Locked, Own};
 use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
 use crate::clock::{Backoff, cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
@@ -24,9 +24,9 @@ const FILL: u64 = 1024;
 macro_rules! scenario {
     ($name:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, "ns per item")
-            .contender("filch-injector", $round::<Filch>($($argument),*))
-            .contender("filch-injector, biased deque", $round::<IntoBiased>($($argument),*))
-            .contender("filch-injector, pushes of 16", $round::<InBatches>($($argument),*))
+            .contender("filch-injector", $round::<Filch<false, false>>($($argument),*))
+            .contender("filch-injector, biased deque", $round::<Filch<true, false>>($($argument),*))
+            .contender("filch-injector, pushes of 16", $round::<Filch<false, true>>($($argument),*))
             .contender("crossbeam Injector", $round::<Crossbeam>($($argument),*))
             .contender("crossbeam SegQueue", $round::<SegQueue<u64>>($($argument),*))
             .contender("concurrent-queue", $round::<ConcurrentQueue<u64>>($($argument),*))
@@ -71,7 +71,7 @@ fn take_and_consume<I: Injector>(injector: &I, own: &I::Own) -> (u64, u64) {
 
 fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     let injector = I::new();
-    let own = I::Own::new();
+    let own = I::own();
     move || {
         cost(fills * FILL, || {
             for _ in 0..fills {
@@ -100,7 +100,7 @@ fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
             injector.push_all(0..items_each);
         };
         let consume = move || {
-            let own = I::Own::new();
+            let own = I::own();
             let mut backoff = Backoff::default();
             let mut sum_of_own = 0;
             while consumed.load(Ordering::Relaxed) < total {

@@ -27,94 +27,84 @@ pub(super) trait Deque: Owner {
     fn share(&self) {}
 }
 
-/// Every item is in reach of thieves, always.
-pub(super) struct Shared(Worker<u64>);
-/// Its owner's, until a thief asks.
-pub(super) struct Biased(Worker<u64>);
-pub(super) struct CrossbeamLifo(crossbeam_deque::Worker<u64>);
-pub(super) struct CrossbeamFifo(crossbeam_deque::Worker<u64>);
+/// Every item is in reach of thieves, always; or a biased one is its owner's, until a thief asks.
+pub(super) struct Filch<const IS_BIASED: bool>(Worker<u64>);
+pub(super) struct Crossbeam<const IS_LIFO: bool>(crossbeam_deque::Worker<u64>);
+pub(super) type Shared = Filch<false>;
+pub(super) type Biased = Filch<true>;
+pub(super) type CrossbeamLifo = Crossbeam<true>;
+pub(super) type CrossbeamFifo = Crossbeam<false>;
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
 pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
 /// It has no thieves: what a push, a pop and the measuring around them cost at least.
 pub(super) struct Unshared(RefCell<Vec<u64>>);
 
-macro_rules! filch {
-    ($worker:ty, $new:expr) => {
-        impl Owner for $worker {
-            fn new(capacity: usize) -> Self {
-                Self($new(capacity))
-            }
-
-            fn push(&self, item: u64) {
-                self.0.push(item);
-            }
-
-            fn pop(&self) -> Option<u64> {
-                self.0.pop()
-            }
+impl<const IS_BIASED: bool> Owner for Filch<IS_BIASED> {
+    fn new(capacity: usize) -> Self {
+        if !IS_BIASED {
+            return Self(Worker::with_capacity(capacity));
         }
+        asymmetric::register();
+        Self(Worker::biased(capacity))
+    }
 
-        impl Deque for $worker {
-            type Stealer = Stealer<u64>;
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
 
-            fn stealer(&self) -> Self::Stealer {
-                self.0.stealer()
-            }
-
-            fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
-                stealer.steal_half_into(&thief.0, limit).success()
-            }
-
-            fn share(&self) {
-                self.0.share();
-            }
-        }
-    };
+    fn pop(&self) -> Option<u64> {
+        self.0.pop()
+    }
 }
 
-filch!(Shared, Worker::with_capacity);
-filch!(Biased, |capacity| {
-    asymmetric::register();
-    Worker::biased(capacity)
-});
+impl<const IS_BIASED: bool> Deque for Filch<IS_BIASED> {
+    type Stealer = Stealer<u64>;
 
-macro_rules! crossbeam {
-    ($worker:ty, $new:ident) => {
-        impl Owner for $worker {
-            fn new(_capacity: usize) -> Self {
-                // It has no capacity that stays: see the module above.
-                Self(crossbeam_deque::Worker::$new())
-            }
+    fn stealer(&self) -> Self::Stealer {
+        self.0.stealer()
+    }
 
-            fn push(&self, item: u64) {
-                self.0.push(item);
-            }
+    fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
+        stealer.steal_half_into(&thief.0, limit).success()
+    }
 
-            fn pop(&self) -> Option<u64> {
-                self.0.pop()
-            }
-        }
-
-        impl Deque for $worker {
-            type Stealer = crossbeam_deque::Stealer<u64>;
-
-            fn stealer(&self) -> Self::Stealer {
-                self.0.stealer()
-            }
-
-            fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
-                // Without an explicit limit it stops at 32 items.
-                stealer
-                    .steal_batch_with_limit_and_pop(&thief.0, limit)
-                    .success()
-            }
-        }
-    };
+    fn share(&self) {
+        self.0.share();
+    }
 }
 
-crossbeam!(CrossbeamLifo, new_lifo);
-crossbeam!(CrossbeamFifo, new_fifo);
+impl<const IS_LIFO: bool> Owner for Crossbeam<IS_LIFO> {
+    fn new(_capacity: usize) -> Self {
+        // It has no capacity that stays: see the module above.
+        Self(match IS_LIFO {
+            true => crossbeam_deque::Worker::new_lifo(),
+            false => crossbeam_deque::Worker::new_fifo(),
+        })
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn pop(&self) -> Option<u64> {
+        self.0.pop()
+    }
+}
+
+impl<const IS_LIFO: bool> Deque for Crossbeam<IS_LIFO> {
+    type Stealer = crossbeam_deque::Stealer<u64>;
+
+    fn stealer(&self) -> Self::Stealer {
+        self.0.stealer()
+    }
+
+    fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
+        // Without an explicit limit it stops at 32 items.
+        let stolen = stealer.steal_batch_with_limit_and_pop(&thief.0, limit);
+        stolen.success()
+    }
+}
 
 macro_rules! st3 {
     ($worker:ty, $stealer:ty) => {

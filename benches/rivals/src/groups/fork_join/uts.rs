@@ -114,37 +114,9 @@ fn digest(message: &[u32]) -> [u32; 5] {
     std::array::from_fn(|word| BEGIN[word].wrapping_add(end[word]))
 }
 
-/// The trees that their authors call T1 and T3, and the numbers of nodes that they publish.
-fn published() -> [(Tree, u64); 2] {
-    let geometric = Shape::Geometric {
-        branching: 4.0,
-        depth: 10,
-    };
-    let binomial = Shape::Binomial {
-        root: 2_000,
-        children: 8,
-        probability: 0.124_875,
-    };
-    let tree = |shape, seed| Tree { shape, seed };
-    [
-        (tree(geometric, 19), 4_130_071),
-        (tree(binomial, 42), 4_112_897),
-    ]
-}
-
-/// Walks the trees whose size is published, with `count`. Some seconds, unless it is optimised.
-///
-/// # Panics
-/// If one of them is another tree.
-pub(super) fn check(count: impl Fn(&Tree) -> u64) {
-    for (tree, nodes) in published() {
-        assert_eq!(count(&tree), nodes, "not the tree that is published");
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Shape, Tree, digest, published};
+    use super::{Shape, Tree, digest};
 
     #[test]
     fn the_digest_is_that_of_the_standard() {
@@ -168,20 +140,21 @@ mod tests {
         count
     }
 
-    /// Counted by the code that finds what the authors publish: see [`super::check`].
+    /// Counted by the code that found as many nodes as the authors publish: 4 130 071 of T1, a
+    /// geometric tree of depth 10, and 4 112 897 of T3, a binomial one of 2 000 children and a
+    /// probability of 0.124875.
     #[test]
     fn the_trees_stay_as_they_are() {
-        let [(geometric, _), (binomial, _)] = published();
         let shape = Shape::Geometric {
             branching: 4.0,
             depth: 6,
         };
-        assert_eq!(nodes(Tree { shape, ..geometric }), 16_000);
+        assert_eq!(nodes(Tree { shape, seed: 19 }), 16_000);
         let shape = Shape::Binomial {
             root: 100,
             children: 8,
             probability: 0.12,
         };
-        assert_eq!(nodes(Tree { shape, ..binomial }), 981);
+        assert_eq!(nodes(Tree { shape, seed: 42 }), 981);
     }
 }

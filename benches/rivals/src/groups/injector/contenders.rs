@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 use filch_deque::Worker;
+use filch_injector::Injector as Queue;
 use filch_sync::asymmetric;
 
 use super::MORE;
@@ -19,6 +20,7 @@ pub(super) trait Injector: Sync + 'static {
     type Own: Own;
 
     fn new() -> Self;
+    fn own() -> Self::Own;
     fn push(&self, item: u64);
     /// By one push each, unless the queue has batches for that too.
     fn push_all(&self, items: Range<u64>) {
@@ -32,39 +34,16 @@ pub(super) trait Injector: Sync + 'static {
 
 /// A taker's own deque, as it belongs to the injector.
 pub(super) trait Own {
-    fn new() -> Self;
     fn pop(&self) -> Option<u64>;
 }
 
 impl Own for Worker<u64> {
-    fn new() -> Self {
-        Self::new()
-    }
-
     fn pop(&self) -> Option<u64> {
         self.pop()
     }
 }
 
-/// A deque that is its owner's.
-pub(super) struct Biased(Worker<u64>);
-
-impl Own for Biased {
-    fn new() -> Self {
-        asymmetric::register();
-        Self(Worker::biased(64))
-    }
-
-    fn pop(&self) -> Option<u64> {
-        self.0.pop()
-    }
-}
-
 impl Own for crossbeam_deque::Worker<u64> {
-    fn new() -> Self {
-        Self::new_lifo()
-    }
-
     fn pop(&self) -> Option<u64> {
         self.pop()
     }
@@ -72,8 +51,6 @@ impl Own for crossbeam_deque::Worker<u64> {
 
 /// For a queue without batches.
 impl Own for () {
-    fn new() {}
-
     fn pop(&self) -> Option<u64> {
         None
     }
@@ -81,60 +58,28 @@ impl Own for () {
 
 /// For a taker without thieves.
 impl Own for RefCell<Vec<u64>> {
-    fn new() -> Self {
-        Self::default()
-    }
-
     fn pop(&self) -> Option<u64> {
         self.borrow_mut().pop()
     }
 }
 
-pub(super) type Filch = filch_injector::Injector<u64>;
+/// Takers' deques are biased, if they are: what they took is theirs until a thief asks. Producers
+/// have `MORE` items at a time, if they push `IN_BATCHES`.
+pub(super) struct Filch<const IS_BIASED: bool, const IN_BATCHES: bool>(Queue<u64>);
 
-impl Injector for Filch {
+impl<const IS_BIASED: bool, const IN_BATCHES: bool> Injector for Filch<IS_BIASED, IN_BATCHES> {
     type Own = Worker<u64>;
 
     fn new() -> Self {
-        Self::new()
+        Self(Queue::new())
     }
 
-    fn push(&self, item: u64) {
-        self.push(item);
-    }
-
-    fn take(&self, own: &Self::Own) -> Option<u64> {
-        self.pop_batch_into(own, MORE)
-    }
-}
-
-/// The same queue, whose takers keep what they took to themselves until a thief asks.
-pub(super) struct IntoBiased(Filch);
-
-impl Injector for IntoBiased {
-    type Own = Biased;
-
-    fn new() -> Self {
-        Self(Filch::new())
-    }
-
-    fn push(&self, item: u64) {
-        self.0.push(item);
-    }
-
-    fn take(&self, own: &Self::Own) -> Option<u64> {
-        self.0.pop_batch_into(&own.0, MORE)
-    }
-}
-
-/// The same queue, whose producers have `MORE` items at a time.
-pub(super) struct InBatches(Filch);
-
-impl Injector for InBatches {
-    type Own = Worker<u64>;
-
-    fn new() -> Self {
-        Self(Filch::new())
+    fn own() -> Self::Own {
+        if !IS_BIASED {
+            return Worker::new();
+        }
+        asymmetric::register();
+        Worker::biased(64)
     }
 
     fn push(&self, item: u64) {
@@ -142,6 +87,9 @@ impl Injector for InBatches {
     }
 
     fn push_all(&self, items: Range<u64>) {
+        if !IN_BATCHES {
+            return items.for_each(|item| self.push(black_box(item)));
+        }
         for first in items.clone().step_by(MORE) {
             let batch = first..items.end.min(first + MORE as u64);
             self.0.push_batch(batch.map(black_box));
@@ -157,6 +105,10 @@ pub(super) type Crossbeam = crossbeam_deque::Injector<u64>;
 
 impl Injector for Crossbeam {
     type Own = crossbeam_deque::Worker<u64>;
+
+    fn own() -> Self::Own {
+        crossbeam_deque::Worker::new_lifo()
+    }
 
     fn new() -> Self {
         Self::new()
@@ -181,6 +133,8 @@ impl Injector for Crossbeam {
 impl Injector for SegQueue<u64> {
     type Own = ();
 
+    fn own() {}
+
     fn new() -> Self {
         Self::new()
     }
@@ -197,6 +151,8 @@ impl Injector for SegQueue<u64> {
 /// For reference, likewise.
 impl Injector for ConcurrentQueue<u64> {
     type Own = ();
+
+    fn own() {}
 
     fn new() -> Self {
         Self::unbounded()
@@ -216,6 +172,10 @@ pub(super) type Locked = Mutex<VecDeque<u64>>;
 /// For reference: batches under a lock.
 impl Injector for Locked {
     type Own = RefCell<Vec<u64>>;
+
+    fn own() -> Self::Own {
+        RefCell::default()
+    }
 
     fn new() -> Self {
         Self::default()
