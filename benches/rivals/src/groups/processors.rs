@@ -172,7 +172,7 @@ impl Pool for rayon::ThreadPool {
 
 fn grow_scoped(scope: &rayon::Scope<'_>, depth: u32) {
     branch(depth, |less| {
-        scope.spawn(move |scope| grow_scoped(scope, less))
+        scope.spawn(move |scope| grow_scoped(scope, less));
     });
 }
 
@@ -192,7 +192,7 @@ impl Pool for tokio::runtime::Runtime {
 
 fn grow_tokio(depth: u32) {
     branch(depth, |less| {
-        drop(tokio::spawn(async move { grow_tokio(less) }))
+        drop(tokio::spawn(async move { grow_tokio(less) }));
     });
 }
 

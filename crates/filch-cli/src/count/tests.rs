@@ -234,7 +234,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
         let broken = submit(scheduler, broken, "count").unwrap();
         let files = vec![entry(&scratch.path().join("good"))];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
-        let _ = submit(scheduler, reader, "read").unwrap();
+        drop(submit(scheduler, reader, "read").unwrap());
         let error = merger.join().unwrap_err().to_string();
         let (_, of_whom) = error
             .split_once("ended before its work was done: ")
