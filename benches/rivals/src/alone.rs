@@ -4,7 +4,8 @@
 use std::env;
 use std::process::Command;
 
-use crate::groups::{build_scheduler, engine, fork_join, scheduler};
+use crate::groups::scheduler::resident;
+use crate::groups::{build_scheduler, engine, fork_join};
 
 const ALONE: &str = "--alone";
 
@@ -36,7 +37,6 @@ pub(crate) fn is_done() -> bool {
             )]
         }
         ["waiting", contender, count] => vec![build_scheduler::bytes(contender, number(count))],
-        ["burst", contender, count] => vec![scheduler::burst::kept(contender, number(count))],
         ["forte", program, size, threads] => {
             fork_join::forte::here(program, number(size), number(threads) as usize)
         }
@@ -44,8 +44,10 @@ pub(crate) fn is_done() -> bool {
             let (size, threads) = (number(size) as u32, number(threads) as usize);
             vec![fork_join::peak::raised(contender, program, size, threads)]
         }
-        ["resident", contender, count, waves] => {
-            vec![scheduler::idle::resident_each(
+        [what @ ("idle" | "burst"), contender, count, waves] => {
+            let contender = number(contender) as usize;
+            vec![resident::here(
+                what,
                 contender,
                 number(count),
                 number(waves),

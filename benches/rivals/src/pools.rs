@@ -114,9 +114,12 @@ fn player<P: Pool>(
     mut step: impl FnMut() -> bool + Send + 'static,
     partner: Arc<OnceLock<P::Address>>,
 ) -> P::Address {
+    let mut goes_on = true;
     pool.actor(move |ball| {
-        if step() {
-            // It may have ended with the pool.
+        // What it still has after the last step is nothing to it.
+        goes_on = goes_on && step();
+        if goes_on {
+            // The partner may have ended with the pool.
             P::send(partner.wait(), ball);
         }
     })

@@ -7,7 +7,7 @@ use crate::estimate::{Estimate, Short};
 use crate::ratio::{Ratio, Verdict};
 use crate::run::Run;
 
-const WIDTH: i32 = 1060;
+const WIDTH: i32 = 1140;
 const ROW: i32 = 24;
 /// Above the first row, and below the last.
 const TOP: i32 = 66;

@@ -4,12 +4,16 @@
 //! every millisecond, beside the others' turns.
 
 mod broadcasts;
-mod filch;
 pub(crate) mod frame;
 mod idle;
 mod latency;
-mod rivals;
 mod stream;
+
+use std::ops::Deref;
+use std::thread;
+
+use filch_engine::{Engine, Scheduler, Stage, Worker, WorkerHandle};
+use parking_lot::Mutex;
 
 use crate::harness::{Effort, Scenario};
 use crate::workers::those_or;
@@ -44,4 +48,53 @@ impl Counter {
         self.sum += number;
         self.ran += 1;
     }
+}
+
+/// An engine that ends with its turn.
+struct Ends(Engine);
+
+impl Ends {
+    fn new() -> Self {
+        Self(Engine::new())
+    }
+
+    fn start(&self, name: &str) -> Scheduler {
+        self.0.scheduler(name).expect("the system gives threads")
+    }
+}
+
+impl Deref for Ends {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.terminate();
+        self.0.join();
+    }
+}
+
+/// Adds a worker, and returns once it runs tasks.
+fn add(scheduler: &Scheduler, worker: Worker) -> WorkerHandle {
+    let handle = scheduler.add(worker).expect("it fits");
+    while handle.stage() < Stage::Runs {
+        thread::yield_now();
+    }
+    handle
+}
+
+/// A task without its type, as one would write it without an engine.
+type Erased = Box<dyn FnOnce(&mut Counter) + Send>;
+
+fn erased(task: Add) -> Erased {
+    Box::new(move |counter| counter.add(task.0))
+}
+
+/// Runs a task, with its data locked.
+fn run(task: Erased, counter: &Mutex<Counter>) {
+    task(&mut counter.lock());
 }

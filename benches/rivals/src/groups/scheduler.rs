@@ -4,8 +4,7 @@
 //! two threads and lives as long as its scenario; it sleeps while another one has its turn.
 
 mod blocked;
-pub(crate) mod burst;
-pub(crate) mod idle;
+pub(crate) mod resident;
 mod stateful;
 
 use std::hint::black_box;
@@ -105,8 +104,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", completed_outside::<Filch>(bytes, steps))
             .contender("tokio oneshot", completed_outside::<Tokio>(bytes, steps))
     }));
-    scenarios.extend(idle::scenarios());
-    scenarios.push(burst::scenario(effort));
+    scenarios.extend(resident::scenarios(effort));
     scenarios
 }
 

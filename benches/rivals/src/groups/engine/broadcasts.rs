@@ -4,10 +4,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use crossbeam_channel::unbounded;
 use filch_engine::Worker;
 
-use super::filch::{Ends, add};
-use super::{Add, Counter, rivals};
+use super::{Add, Counter, Ends, Erased, add, erased};
 use crate::clock::per_operation;
 use crate::harness::{Effort, Scenario};
 
@@ -49,7 +49,8 @@ fn filch(tasks: u64, workers: u64) -> f64 {
 
 /// One thread looks into all of them, and has the data of each.
 fn channels(tasks: u64, workers: u64) -> f64 {
-    let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| rivals::channel()).unzip();
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        (0..workers).map(|_| unbounded::<Erased>()).unzip();
     thread::scope(|scope| {
         let takes = scope.spawn(|| {
             let mut counters: Vec<_> = (0..workers).map(|_| Counter::default()).collect();
@@ -71,7 +72,7 @@ fn channels(tasks: u64, workers: u64) -> f64 {
         let began = Instant::now();
         for number in 0..tasks {
             for sender in &senders {
-                let task = rivals::erased(Add(number));
+                let task = erased(Add(number));
                 sender.send(task).expect("the receiver lives");
             }
         }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use filch_engine::Worker;
 use filch_parker::Parker;
 
-use super::filch::{Ends, add};
-use super::{Add, Counter};
+use super::{Add, Counter, Ends, add};
 use crate::harness::{Effort, Scenario};
 use crate::processor_time::load;
 

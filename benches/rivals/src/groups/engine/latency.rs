@@ -4,11 +4,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use crossbeam_channel::unbounded;
 use filch_engine::{Context, Worker};
 use parking_lot::Mutex;
 
-use super::filch::{Ends, add};
-use super::{Add, Counter, rivals};
+use super::{Add, Counter, Ends, add, erased, run};
 use crate::harness::{Effort, Scenario};
 
 pub(super) fn scenario(effort: Effort) -> Scenario {
@@ -77,26 +77,26 @@ fn filch(trips: u64) -> Vec<f64> {
 }
 
 fn channel(trips: u64) -> Vec<f64> {
-    let (asks, asked) = rivals::channel();
-    let (answers, answered) = rivals::channel();
+    let (asks, asked) = unbounded();
+    let (answers, answered) = unbounded();
     let counters = [(); 2].map(|()| Mutex::new(Counter::default()));
     let (mut trips, is_done) = Trips::new(trips);
     thread::scope(|scope| {
         let [there, here] = &counters;
         scope.spawn(move || {
             while let Ok(task) = asked.recv() {
-                rivals::run(task, there);
+                run(task, there);
                 // The other one may be gone by now.
-                let _ = answers.send(rivals::erased(Add(1)));
+                let _ = answers.send(erased(Add(1)));
             }
         });
         scope.spawn(move || {
             trips.left = Instant::now();
             loop {
-                let task = rivals::erased(Add(1));
+                let task = erased(Add(1));
                 asks.send(task).expect("the other one lives");
                 let task = answered.recv().expect("the other one lives");
-                rivals::run(task, here);
+                run(task, here);
                 if !trips.is_back() {
                     break;
                 }

@@ -5,13 +5,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Sender, unbounded};
 use filch_engine::{Context, Worker};
 use parking_lot::Mutex;
 
-use super::filch::{Ends, add};
-use super::rivals::{self, Erased};
-use super::{Add, Counter};
+use super::{Add, Counter, Ends, Erased, add, erased, run};
 use crate::clock::per_operation;
 use crate::harness::{Effort, Scenario};
 use crate::total::sum_to;
@@ -67,21 +65,21 @@ fn filch(senders: usize, each: u64) -> f64 {
 }
 
 fn channel(senders: usize, each: u64) -> f64 {
-    let (sender, receiver) = rivals::channel();
+    let (sender, receiver) = unbounded();
     let counter = Mutex::new(Counter::default());
     let tasks = senders as u64 * each;
     thread::scope(|scope| {
         let counter = &counter;
         let takes = scope.spawn(move || {
             while let Ok(task) = receiver.recv() {
-                rivals::run(task, counter);
+                run(task, counter);
             }
             Instant::now()
         });
         let sends = move |sender: Sender<Erased>| {
             let began = Instant::now();
             for number in 1..=each {
-                let task = rivals::erased(Add(number));
+                let task = erased(Add(number));
                 sender.send(task).expect("the receiver lives");
             }
             began

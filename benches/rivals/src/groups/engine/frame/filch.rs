@@ -8,7 +8,7 @@ use filch_frames::filch::list;
 use filch_frames::{Frame, SYSTEMS, Settings};
 
 use super::timed;
-use crate::groups::engine::filch::{Ends, add};
+use crate::groups::engine::{Ends, add};
 
 /// A worker is through with a frame.
 #[derive(Clone)]
