@@ -3,7 +3,7 @@
 //! with eight, which are more than the cores of a small machine. And what it costs of the
 //! processors.
 //!
-//! A message is measured beside all that the bars of the group `fairness` are about, the others
+//! A message is measured beside all that the group `fairness` is about, the others
 //! beside two of those mixtures.
 //!
 //! A thread outside makes it happen every few milliseconds, and sleeps in between: it does not wait
