@@ -5,8 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use criterion::Criterion;
-use filch_operations::{ALL, Measure};
+use criterion::{Bencher, Criterion};
+use filch_operations::{Operation, Visitor, visit_all};
 
 /// Shorter than criterion's own: an operation takes nanoseconds.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -17,44 +17,32 @@ fn main() {
         .warm_up_time(WARM_UP)
         .measurement_time(MEASUREMENT)
         .configure_from_args();
-    for operation in ALL {
-        criterion.bench_function(operation.name, |bencher| {
-            // Whole rounds; a part of a round counts in proportion.
-            bencher.iter_custom(|times| {
-                let rounds = times.div_ceil(operation.times);
-                let mut timer = Timer {
-                    rounds,
-                    done: 0,
-                    elapsed: Duration::ZERO,
-                };
-                (operation.run)(&mut timer);
-                let did = (rounds * operation.times) as f64;
-                timer.elapsed.mul_f64(times as f64 / did)
-            });
-        });
-    }
+    visit_all(&mut Timer(&mut criterion));
     criterion.final_summary();
 }
 
-struct Timer {
-    rounds: u64,
-    done: u64,
-    /// Of all but the first round, in which memory is allocated, and which is one more.
-    elapsed: Duration,
+struct Timer<'a>(&'a mut Criterion);
+
+impl Visitor for Timer<'_> {
+    fn visit<O: Operation>(&mut self) {
+        let mut operation = O::new();
+        self.0
+            .bench_function(O::NAME, |bencher| time(bencher, &mut operation));
+    }
 }
 
-impl Measure for Timer {
-    fn goes_on(&mut self) -> bool {
-        self.done <= self.rounds
-    }
-
-    fn round(&mut self, work: &mut dyn FnMut()) {
-        let started = Instant::now();
-        work();
-        let elapsed = started.elapsed();
-        if self.done > 0 {
-            self.elapsed += elapsed;
+/// Whole rounds, of which `run` alone is timed; a part of a round counts in proportion.
+fn time<O: Operation>(bencher: &mut Bencher<'_>, operation: &mut O) {
+    bencher.iter_custom(|times| {
+        let rounds = times.div_ceil(O::TIMES);
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..rounds {
+            operation.prepare();
+            let started = Instant::now();
+            operation.run();
+            elapsed += started.elapsed();
+            operation.restore();
         }
-        self.done += 1;
-    }
+        elapsed.mul_f64(times as f64 / (rounds * O::TIMES) as f64)
+    });
 }

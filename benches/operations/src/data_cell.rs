@@ -5,22 +5,52 @@ use std::sync::Arc;
 
 use filch_data_cell::{Access, DataCell, LockSet, Mask};
 
-use crate::{Measure, repeat};
+use crate::Operation;
+
+const TIMES: u64 = 1024;
+
+/// A set of three.
+fn three(access: Access) -> LockSet {
+    let cells = [0_u64; 3].map(|value| (Arc::new(DataCell::new(value)) as _, access));
+    LockSet::new(cells).expect("three cells")
+}
+
+fn lock_and_unlock(set: &LockSet) {
+    for _ in 0..TIMES {
+        drop(black_box(set.try_lock(black_box(Mask::NONE))).expect("free"));
+    }
+}
 
 /// Three are locked for writing, and unlocked.
-pub(crate) fn write(measure: &mut dyn Measure) {
-    lock_and_unlock(measure, Access::Write);
+#[derive(Debug)]
+pub struct Write(LockSet);
+
+impl Operation for Write {
+    const NAME: &'static str = "data cell: lock three for writing";
+    const TIMES: u64 = TIMES;
+
+    fn new() -> Self {
+        Self(three(Access::Write))
+    }
+
+    fn run(&mut self) {
+        lock_and_unlock(&self.0);
+    }
 }
 
 /// Three are locked for reading, and unlocked.
-pub(crate) fn read(measure: &mut dyn Measure) {
-    lock_and_unlock(measure, Access::Read);
-}
+#[derive(Debug)]
+pub struct Read(LockSet);
 
-fn lock_and_unlock(measure: &mut dyn Measure, access: Access) {
-    let cells = [0_u64; 3].map(|value| (Arc::new(DataCell::new(value)) as _, access));
-    let set = LockSet::new(cells).expect("three cells");
-    repeat(measure, || {
-        drop(black_box(set.try_lock(black_box(Mask::NONE))).expect("free"));
-    });
+impl Operation for Read {
+    const NAME: &'static str = "data cell: lock three for reading";
+    const TIMES: u64 = TIMES;
+
+    fn new() -> Self {
+        Self(three(Access::Read))
+    }
+
+    fn run(&mut self) {
+        lock_and_unlock(&self.0);
+    }
 }

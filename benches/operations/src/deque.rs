@@ -2,19 +2,19 @@
 
 use std::hint::black_box;
 
-use filch_deque::Worker;
+use filch_deque::{Stealer, Worker};
 use filch_sync::asymmetric;
 
-use crate::Measure;
+use crate::Operation;
 
 /// Items that are pushed or popped in a round.
-pub(crate) const ITEMS: u64 = 1024;
-
-/// Victims that are robbed in a round.
-pub(crate) const VICTIMS: usize = 16;
+const ITEMS: u64 = 1024;
 
 /// Items that a thief takes: half of what its victim has.
 const HALF: usize = 64;
+
+/// Victims that are robbed in a round.
+const VICTIMS: usize = 16;
 
 fn fill(worker: &Worker<u64>, items: u64) {
     for item in 0..items {
@@ -26,9 +26,65 @@ fn empty(worker: &Worker<u64>) {
     while worker.pop().is_some() {}
 }
 
-fn shared() -> Worker<u64> {
-    Worker::with_capacity(2 * ITEMS as usize)
+fn pop(worker: &Worker<u64>) {
+    for _ in 0..ITEMS {
+        black_box(worker.pop());
+    }
 }
+
+macro_rules! owner {
+    ($push:ident, $pop:ident, $name:literal, $new:expr) => {
+        #[doc = concat!("The `push` of ", $name, ", where there is room.")]
+        #[derive(Debug)]
+        pub struct $push(Worker<u64>);
+
+        impl Operation for $push {
+            const NAME: &'static str = concat!($name, ": push");
+            const TIMES: u64 = ITEMS;
+
+            fn new() -> Self {
+                Self($new)
+            }
+
+            fn run(&mut self) {
+                fill(&self.0, ITEMS);
+            }
+
+            fn restore(&mut self) {
+                empty(&self.0);
+            }
+        }
+
+        #[doc = concat!("The `pop` of ", $name, ", where there is an item.")]
+        #[derive(Debug)]
+        pub struct $pop(Worker<u64>);
+
+        impl Operation for $pop {
+            const NAME: &'static str = concat!($name, ": pop");
+            const TIMES: u64 = ITEMS;
+
+            fn new() -> Self {
+                Self($new)
+            }
+
+            fn prepare(&mut self) {
+                fill(&self.0, ITEMS);
+            }
+
+            fn run(&mut self) {
+                pop(&self.0);
+            }
+        }
+    };
+}
+
+owner!(
+    Push,
+    Pop,
+    "deque",
+    Worker::with_capacity(2 * ITEMS as usize)
+);
+owner!(BiasedPush, BiasedPop, "deque, biased", biased());
 
 /// A deque that is its owner's: no thief has come.
 fn biased() -> Worker<u64> {
@@ -39,58 +95,44 @@ fn biased() -> Worker<u64> {
     worker
 }
 
-/// A push, where there is room.
-pub(crate) fn push(measure: &mut dyn Measure) {
-    pushes(measure, &shared());
-}
-
-pub(crate) fn biased_push(measure: &mut dyn Measure) {
-    pushes(measure, &biased());
-}
-
-fn pushes(measure: &mut dyn Measure, worker: &Worker<u64>) {
-    while measure.goes_on() {
-        measure.round(&mut || fill(worker, ITEMS));
-        empty(worker);
-    }
-}
-
-/// A pop, where there is an item.
-pub(crate) fn pop(measure: &mut dyn Measure) {
-    pops(measure, &shared());
-}
-
-pub(crate) fn biased_pop(measure: &mut dyn Measure) {
-    pops(measure, &biased());
-}
-
-fn pops(measure: &mut dyn Measure, worker: &Worker<u64>) {
-    while measure.goes_on() {
-        fill(worker, ITEMS);
-        measure.round(&mut || {
-            for _ in 0..ITEMS {
-                black_box(worker.pop());
-            }
-        });
-    }
-}
-
 /// `steal_half_into` of 64 items: the thief gets one, its own deque the others.
-pub(crate) fn steal_half(measure: &mut dyn Measure) {
-    let victims = [(); VICTIMS].map(|()| Worker::with_capacity(2 * HALF));
-    let stealers = victims.each_ref().map(Worker::stealer);
-    let thief = Worker::with_capacity(VICTIMS * HALF);
-    while measure.goes_on() {
-        victims
-            .iter()
-            .for_each(|victim| fill(victim, 2 * HALF as u64));
-        measure.round(&mut || {
-            for stealer in &stealers {
-                assert!(black_box(stealer.steal_half_into(&thief, HALF)).is_success());
-            }
-        });
-        assert_eq!(thief.len(), VICTIMS * (HALF - 1));
-        empty(&thief);
-        victims.iter().for_each(empty);
+#[derive(Debug)]
+pub struct StealHalf {
+    victims: Vec<Worker<u64>>,
+    stealers: Vec<Stealer<u64>>,
+    thief: Worker<u64>,
+}
+
+impl Operation for StealHalf {
+    const NAME: &'static str = "deque: steal half, 64 items";
+    const TIMES: u64 = VICTIMS as u64;
+
+    fn new() -> Self {
+        let victims: Vec<Worker<u64>> = (0..VICTIMS)
+            .map(|_| Worker::with_capacity(2 * HALF))
+            .collect();
+        Self {
+            stealers: victims.iter().map(Worker::stealer).collect(),
+            thief: Worker::with_capacity(VICTIMS * HALF),
+            victims,
+        }
+    }
+
+    fn prepare(&mut self) {
+        for victim in &self.victims {
+            fill(victim, 2 * HALF as u64);
+        }
+    }
+
+    fn run(&mut self) {
+        for stealer in &self.stealers {
+            assert!(black_box(stealer.steal_half_into(&self.thief, HALF)).is_success());
+        }
+    }
+
+    fn restore(&mut self) {
+        assert_eq!(self.thief.len(), VICTIMS * (HALF - 1));
+        empty(&self.thief);
+        self.victims.iter().for_each(empty);
     }
 }

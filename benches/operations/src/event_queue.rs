@@ -4,10 +4,10 @@ use std::hint::black_box;
 
 use filch_event_queue::{Receiver, Sender, channel};
 
-use crate::Measure;
+use crate::Operation;
 
 /// Events that are pushed, and drained, in a round.
-pub(crate) const EVENTS: u64 = 256;
+const EVENTS: u64 = 256;
 
 fn fill(sender: &Sender<u64>) {
     for event in 0..EVENTS {
@@ -15,27 +15,65 @@ fn fill(sender: &Sender<u64>) {
     }
 }
 
-fn empty(receiver: &mut Receiver<u64>) {
+fn drain(receiver: &mut Receiver<u64>) {
     let drained = receiver.drain(|event| {
         black_box(event);
     });
     assert_eq!(drained as u64, EVENTS);
 }
 
+/// Both ends of one queue.
+#[derive(Debug)]
+struct Ends {
+    sender: Sender<u64>,
+    receiver: Receiver<u64>,
+}
+
+impl Ends {
+    fn new() -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver }
+    }
+}
+
 /// A push that no other producer competes with.
-pub(crate) fn push(measure: &mut dyn Measure) {
-    let (sender, mut receiver) = channel();
-    while measure.goes_on() {
-        measure.round(&mut || fill(&sender));
-        empty(&mut receiver);
+#[derive(Debug)]
+pub struct Push(Ends);
+
+impl Operation for Push {
+    const NAME: &'static str = "event queue: push";
+    const TIMES: u64 = EVENTS;
+
+    fn new() -> Self {
+        Self(Ends::new())
+    }
+
+    fn run(&mut self) {
+        fill(&self.0.sender);
+    }
+
+    fn restore(&mut self) {
+        drain(&mut self.0.receiver);
     }
 }
 
 /// An event's share of a drain of 256.
-pub(crate) fn drain(measure: &mut dyn Measure) {
-    let (sender, mut receiver) = channel();
-    while measure.goes_on() {
-        fill(&sender);
-        measure.round(&mut || empty(&mut receiver));
+#[derive(Debug)]
+pub struct Drain(Ends);
+
+impl Operation for Drain {
+    const NAME: &'static str = "event queue: drain, per event";
+    const TIMES: u64 = EVENTS;
+
+    fn new() -> Self {
+        Self(Ends::new())
+    }
+
+    fn prepare(&mut self) {
+        fill(&self.0.sender);
+    }
+
+    fn run(&mut self) {
+        drain(&mut self.0.receiver);
     }
 }

@@ -10,42 +10,47 @@ use crate::{calls, engine, fork_join, processors, scheduler, supervisor};
 pub struct Job {
     /// What it is called in the table.
     pub name: &'static str,
-
-    /// Starts a worker, does the job so many times, and ends the worker.
-    pub run: fn(u64),
+    run: fn(u64),
 }
 
 const fn job(name: &'static str, run: fn(u64)) -> Job {
     Job { name, run }
 }
 
-/// All jobs, in the order of the table.
-pub const ALL: [Job; 12] = [
-    job("engine: a task, sent and run", engine::task),
-    job("fork-join: join", fork_join::tree),
-    job(
-        "fork-join: join, thread-local",
-        fork_join::tree_without_worker,
-    ),
-    job("fork-join: join, stolen", fork_join::stolen),
-    job("fork-join: spawn into a scope, and run", fork_join::spawned),
-    job("processors: task of a tree", processors::tree),
-    job("scheduler: spawn, run and end a process", scheduler::spawn),
-    job(
-        "scheduler: spawn, send to and end a process",
-        scheduler::spawn_and_send,
-    ),
-    job(
-        "scheduler: spawn, send 32 to and end a process",
-        scheduler::spawn_and_burst,
-    ),
-    job("scheduler: hop of a message", scheduler::hop),
-    job("scheduler: call of another process", calls::call),
-    job(
-        "supervisor: end of a child, and its restart",
-        supervisor::restart,
-    ),
-];
+impl Job {
+    /// All jobs, in the order of the table.
+    pub const ALL: [Self; 12] = [
+        job("engine: a task, sent and run", engine::task),
+        job("fork-join: join", fork_join::tree),
+        job(
+            "fork-join: join, thread-local",
+            fork_join::tree_without_worker,
+        ),
+        job("fork-join: join, stolen", fork_join::stolen),
+        job("fork-join: spawn into a scope, and run", fork_join::spawned),
+        job("processors: task of a tree", processors::tree),
+        job("scheduler: spawn, run and end a process", scheduler::spawn),
+        job(
+            "scheduler: spawn, send to and end a process",
+            scheduler::spawn_and_send,
+        ),
+        job(
+            "scheduler: spawn, send 32 to and end a process",
+            scheduler::spawn_and_burst,
+        ),
+        job("scheduler: hop of a message", scheduler::hop),
+        job("scheduler: call of another process", calls::call),
+        job(
+            "supervisor: end of a child, and its restart",
+            supervisor::restart,
+        ),
+    ];
+
+    /// Starts a worker, does the job `times` times, and ends the worker.
+    pub fn run(&self, times: u64) {
+        (self.run)(times);
+    }
+}
 
 /// The time, which does not depend on how fast instructions are counted: or else a worker would
 /// look around more often under a slow tool.

@@ -5,92 +5,64 @@
 
 mod build_scheduler;
 mod calls;
-mod data_cell;
-mod deque;
+pub mod data_cell;
+pub mod deque;
 mod engine;
-mod event_queue;
+pub mod event_queue;
 mod fork_join;
-mod injector;
+pub mod injector;
 pub mod job;
-mod parker;
-mod process_state;
+pub mod parker;
+pub mod process_state;
 mod processors;
 mod scheduler;
-mod slab;
+pub mod slab;
 mod supervisor;
 
-/// Something that one thread does, so many times a round.
-#[derive(Clone, Copy)]
-pub struct Operation {
+/// Something that one thread does, [`TIMES`](Self::TIMES) times a round.
+pub trait Operation {
     /// The primitive, and what is done with it.
-    pub name: &'static str,
+    const NAME: &'static str;
 
     /// How often a round does it.
-    pub times: u64,
+    const TIMES: u64;
 
-    /// Makes the primitive, and does rounds as long as that goes on.
-    pub run: fn(&mut dyn Measure),
+    /// The primitive, empty.
+    fn new() -> Self;
+
+    /// Sets up the round; not measured.
+    fn prepare(&mut self) {}
+
+    /// One round: this is measured.
+    fn run(&mut self);
+
+    /// Cleans up after the round; not measured.
+    fn restore(&mut self) {}
 }
 
-impl std::fmt::Debug for Operation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
+/// Does something with every operation.
+pub trait Visitor {
+    /// Called once for each operation, in the order of the tables.
+    fn visit<O: Operation>(&mut self);
 }
 
-/// Measures rounds.
-pub trait Measure {
-    /// Returns whether another round follows.
-    fn goes_on(&mut self) -> bool;
-
-    /// Does what is measured of a round.
-    fn round(&mut self, work: &mut dyn FnMut());
-}
-
-const fn operation(name: &'static str, times: u64, run: fn(&mut dyn Measure)) -> Operation {
-    Operation { name, times, run }
-}
-
-/// All operations, in the order of the tables.
-pub const ALL: [Operation; 17] = [
-    operation(
-        "build-scheduler: schedule, pick, complete",
-        build_scheduler::JOBS,
-        build_scheduler::build,
-    ),
-    operation("data cell: lock three for writing", 1024, data_cell::write),
-    operation("data cell: lock three for reading", 1024, data_cell::read),
-    operation("deque: push", deque::ITEMS, deque::push),
-    operation("deque: pop", deque::ITEMS, deque::pop),
-    operation("deque, biased: push", deque::ITEMS, deque::biased_push),
-    operation("deque, biased: pop", deque::ITEMS, deque::biased_pop),
-    operation(
-        "deque: steal half, 64 items",
-        deque::VICTIMS as u64,
-        deque::steal_half,
-    ),
-    operation("injector: push", injector::ITEMS, injector::push),
-    operation("injector: pop", injector::ITEMS, injector::pop),
-    operation(
-        "injector: pop a batch of 32",
-        injector::BATCHES,
-        injector::pop_batch,
-    ),
-    operation("event queue: push", event_queue::EVENTS, event_queue::push),
-    operation(
-        "event queue: drain, per event",
-        event_queue::EVENTS,
-        event_queue::drain,
-    ),
-    operation("process state: turn", 1024, process_state::turn),
-    operation("parker: unpark and park", 1024, parker::token),
-    operation("slab: allocate and release", 1024, slab::allocate_release),
-    operation("slab: pin and unpin", 1024, slab::pin_unpin),
-];
-
-/// Does `once` 1024 times in each round.
-fn repeat(measure: &mut dyn Measure, mut once: impl FnMut()) {
-    while measure.goes_on() {
-        measure.round(&mut || (0..1024).for_each(|_| once()));
-    }
+/// Shows `visitor` all operations.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<build_scheduler::Build>();
+    visitor.visit::<data_cell::Write>();
+    visitor.visit::<data_cell::Read>();
+    visitor.visit::<deque::Push>();
+    visitor.visit::<deque::Pop>();
+    visitor.visit::<deque::BiasedPush>();
+    visitor.visit::<deque::BiasedPop>();
+    visitor.visit::<deque::StealHalf>();
+    visitor.visit::<injector::Push>();
+    visitor.visit::<injector::Pop>();
+    visitor.visit::<injector::PopBatch>();
+    visitor.visit::<event_queue::Push>();
+    visitor.visit::<event_queue::Drain>();
+    visitor.visit::<process_state::Turn>();
+    visitor.visit::<parker::Token>();
+    visitor.visit::<slab::AllocateRelease>();
+    visitor.visit::<slab::PinUnpin>();
 }

@@ -4,16 +4,28 @@ use std::hint::black_box;
 
 use filch_process_state::{ProcessState, Reason, Wake};
 
-use crate::{Measure, repeat};
+use crate::Operation;
 
 /// Woken by a message, started, and idle again.
-pub(crate) fn turn(measure: &mut dyn Measure) {
-    let state = ProcessState::new_ready();
-    assert!(state.start().is_ok());
-    assert!(state.idle().is_ok());
-    repeat(measure, || {
-        assert_eq!(black_box(&state).wake(Reason::Message), Wake::Enqueue);
-        assert!(black_box(state.start()).is_ok());
-        assert!(black_box(state.idle()).is_ok());
-    });
+#[derive(Debug)]
+pub struct Turn(ProcessState);
+
+impl Operation for Turn {
+    const NAME: &'static str = "process state: turn";
+    const TIMES: u64 = 1024;
+
+    fn new() -> Self {
+        let state = ProcessState::new_ready();
+        assert!(state.start().is_ok());
+        assert!(state.idle().is_ok());
+        Self(state)
+    }
+
+    fn run(&mut self) {
+        for _ in 0..Self::TIMES {
+            assert_eq!(black_box(&self.0).wake(Reason::Message), Wake::Enqueue);
+            assert!(black_box(self.0.start()).is_ok());
+            assert!(black_box(self.0.idle()).is_ok());
+        }
+    }
 }

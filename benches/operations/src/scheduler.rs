@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use filch_scheduler::{
-    Context, Event, Events, Handle, Pid, ProcessHandle, Protocol, Scheduler, StepOutput, from_fn,
+    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
+    StepOutput,
 };
 
 use crate::job::standing_still;
@@ -39,18 +40,39 @@ pub(crate) fn start() -> Scheduler<Numbers> {
     scheduler.expect("the system gives threads")
 }
 
+/// A process whose step is a closure.
+struct Steps<F>(F);
+
+impl<F> Process<Numbers> for Steps<F>
+where
+    F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
+{
+    fn init(
+        &mut self,
+        _context: &Context<'_, Numbers>,
+        _method: &str,
+        _input: (),
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Numbers>,
+        events: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        (self.0)(context, events, out);
+        Ok(())
+    }
+}
+
 /// Submits a process whose step is `step`.
-fn submit<F>(scheduler: &Handle<Numbers>, mut step: F) -> ProcessHandle<Numbers>
+fn submit<F>(scheduler: &Handle<Numbers>, step: F) -> ProcessHandle<Numbers>
 where
     F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send + 'static,
 {
-    let process = from_fn(
-        move |context: &Context<'_, _>, events: Events<'_, _>, out: &mut _| {
-            step(context, events, out);
-            Ok(())
-        },
-    );
-    let submitted = scheduler.submit(process, "run", ());
+    let submitted = scheduler.submit(Steps(step), "run", ());
     submitted.unwrap_or_else(|error| panic!("{error}"))
 }
 

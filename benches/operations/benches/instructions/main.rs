@@ -11,7 +11,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
-use filch_operations::{ALL, Measure, job};
+use filch_operations::job::Job;
+use filch_operations::{Operation, Visitor, visit_all};
 
 use bars::Bars;
 
@@ -72,72 +73,113 @@ fn main() -> ExitCode {
 
 /// Does the operation or the job of that name, and nothing else.
 fn run(name: &str, times: u64) -> Result<()> {
-    if let Some(operation) = ALL.iter().find(|operation| operation.name == name) {
-        (operation.run)(&mut Rounds(0));
-    } else if let Some(job) = job::ALL.iter().find(|job| job.name == name) {
-        (job.run)(times);
-    } else {
-        return Err(format!("no operation is called {name:?}").into());
+    let mut runner = Runner { name, found: false };
+    visit_all(&mut runner);
+    for job in Job::ALL.iter().filter(|job| job.name == name) {
+        job.run(times);
+        runner.found = true;
     }
-    Ok(())
+    if runner.found {
+        Ok(())
+    } else {
+        Err(format!("no operation is called {name:?}").into())
+    }
 }
 
-/// How many there were.
-struct Rounds(u64);
+struct Runner<'a> {
+    name: &'a str,
+    found: bool,
+}
 
-impl Measure for Rounds {
-    fn goes_on(&mut self) -> bool {
-        self.0 < WARM_UP + ROUNDS
-    }
-
-    fn round(&mut self, work: &mut dyn FnMut()) {
-        match self.0 {
-            ..WARM_UP => work(),
-            _ => counted(work),
+impl Visitor for Runner<'_> {
+    fn visit<O: Operation>(&mut self) {
+        if O::NAME != self.name {
+            return;
         }
-        self.0 += 1;
+        self.found = true;
+        let mut operation = O::new();
+        for round in 0..WARM_UP + ROUNDS {
+            operation.prepare();
+            if round < WARM_UP {
+                operation.run();
+            } else {
+                counted(&mut operation);
+            }
+            operation.restore();
+        }
     }
 }
 
 /// callgrind counts while it is in here: see [`callgrind::operation`].
 #[inline(never)]
-fn counted(work: &mut dyn FnMut()) {
-    work();
+fn counted(operation: &mut impl Operation) {
+    operation.run();
 }
 
 /// Counts what is asked for, prints the table, and compares it with the bars.
 fn count_all(arguments: &Arguments) -> Result<()> {
-    let mut counts = Vec::new();
-    let mut add = |name: &'static str, count: &dyn Fn() -> Result<f64>| {
-        if name.contains(&arguments.name) {
-            let count = count()?;
-            println!("| {name} | {count:.2} |");
-            counts.push((name, count));
-        }
-        Result::Ok(())
+    let mut table = Table {
+        wanted: &arguments.name,
+        counts: Vec::new(),
     };
     println!("| operation | instructions |\n|---|---:|");
-    for operation in ALL {
-        add(operation.name, &|| {
-            let instructions = callgrind::operation(operation.name)?;
-            Ok(instructions as f64 / (ROUNDS * operation.times) as f64)
-        })?;
+    let mut counter = Counter {
+        table: &mut table,
+        failed: None,
+    };
+    visit_all(&mut counter);
+    if let Some(error) = counter.failed {
+        return Err(error);
     }
-    for job in job::ALL {
-        add(job.name, &|| {
+    for job in Job::ALL {
+        table.add(job.name, || {
             let once = callgrind::everything(job.name, TIMES)?;
             let twice = callgrind::everything(job.name, 2 * TIMES)?;
             Ok(twice.saturating_sub(once) as f64 / TIMES as f64)
         })?;
     }
-    if counts.is_empty() {
+    if table.counts.is_empty() {
         return Err(format!("no operation's name contains {:?}", arguments.name).into());
     }
     if arguments.write {
-        Bars::write(&counts)
+        Bars::write(&table.counts)
     } else if arguments.check {
-        Bars::read()?.check(&counts)
+        Bars::read()?.check(&table.counts)
     } else {
         Ok(())
+    }
+}
+
+/// The operations counted so far.
+struct Table<'a> {
+    wanted: &'a str,
+    counts: Vec<(&'static str, f64)>,
+}
+
+impl Table<'_> {
+    fn add(&mut self, name: &'static str, count: impl FnOnce() -> Result<f64>) -> Result<()> {
+        if name.contains(self.wanted) {
+            let count = count()?;
+            println!("| {name} | {count:.2} |");
+            self.counts.push((name, count));
+        }
+        Ok(())
+    }
+}
+
+struct Counter<'a, 'table> {
+    table: &'a mut Table<'table>,
+    failed: Option<Box<dyn Error>>,
+}
+
+impl Visitor for Counter<'_, '_> {
+    fn visit<O: Operation>(&mut self) {
+        if self.failed.is_none() {
+            let count = || {
+                let instructions = callgrind::operation(O::NAME)?;
+                Ok(instructions as f64 / (ROUNDS * O::TIMES) as f64)
+            };
+            self.failed = self.table.add(O::NAME, count).err();
+        }
     }
 }
