@@ -42,7 +42,7 @@ pub(crate) fn bevy(threads: usize, frames: u64) -> f64 {
 
 /// A loop that calls each system.
 fn plain(frames: u64) -> f64 {
-    let mut systems = filch_frames::plain::systems();
+    let mut systems = filch_frames::list();
     timed(frames, || systems.iter_mut().for_each(|system| system()))
 }
 

@@ -2,7 +2,7 @@
 
 use bevy_ecs::schedule::{MultiThreadedExecutor, SingleThreadedExecutor};
 use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
-use filch_frames::bevy::schedule;
+use filch_frames::schedule;
 
 /// The calling thread runs each system.
 pub(super) fn one_thread() -> impl FnMut() {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filch_engine::{Context, LocalScheduler, Worker};
-use filch_frames::filch::list;
-use filch_frames::{Frame, SYSTEMS, Settings};
+use filch_frames::{Frame, SYSTEMS, Settings, share};
 
 use super::timed;
 use crate::groups::engine::{Ends, add};
@@ -70,8 +69,8 @@ fn workers(count: usize, done: &Arc<AtomicU64>) -> impl Iterator<Item = Worker> 
             0 => worker.owns(Settings::default),
             _ => worker.shared::<Settings>(),
         };
-        let share = number * SYSTEMS / count..(number + 1) * SYSTEMS / count;
-        let worker = list(worker, share);
+        let part = number * SYSTEMS / count..(number + 1) * SYSTEMS / count;
+        let worker = share(worker, part);
         let done = Arc::clone(done);
         worker.on(move |_: &Frame, context: Context<'_>| {
             done.fetch_add(1, Ordering::Release);
