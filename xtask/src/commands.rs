@@ -1,7 +1,7 @@
 //! The commands: a file for each, and a folder where one has parts.
 
-pub(crate) mod apps;
 pub(crate) mod bench;
+pub(crate) mod beside;
 pub(crate) mod book;
 pub(crate) mod ci;
 pub(crate) mod lint;
@@ -10,7 +10,6 @@ pub(crate) mod mutants;
 pub(crate) mod orderings;
 pub(crate) mod package;
 pub(crate) mod rayon;
-pub(crate) mod rayon_bench;
 pub(crate) mod refused;
 pub(crate) mod road;
 pub(crate) mod sanitize;

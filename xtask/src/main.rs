@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, rayon, rayon_bench, refused, road,
-    sanitize, shuttle, soak, test, weigh,
+    bench, book, ci, lint, loom, mutants, orderings, package, rayon, refused, road, sanitize,
+    shuttle, soak, test, weigh,
 };
 
 #[derive(Parser)]
@@ -43,8 +43,6 @@ enum Command {
     Package,
     /// The tests of the published rayon, fetched by cargo, on our rayon-core.
     Rayon,
-    /// Programs on rayon, on its own core and on ours, by turns.
-    RayonBench(rayon_bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
     /// Makes one condition, effect or order of the primitives wrong at a time, and runs the tests
@@ -76,7 +74,6 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
         Command::Rayon => rayon::run(),
-        Command::RayonBench(options) => rayon_bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),

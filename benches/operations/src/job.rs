@@ -13,57 +13,37 @@ pub struct Job {
     run: fn(u64),
 }
 
+const fn job(name: &'static str, run: fn(u64)) -> Job {
+    Job { name, run }
+}
+
 impl Job {
     /// All jobs, in the order of the table.
     pub const ALL: [Self; 12] = [
-        Self {
-            name: "engine: a task, sent and run",
-            run: engine::task,
-        },
-        Self {
-            name: "fork-join: join",
-            run: fork_join::tree,
-        },
-        Self {
-            name: "fork-join: join, thread-local",
-            run: fork_join::tree_without_worker,
-        },
-        Self {
-            name: "fork-join: join, stolen",
-            run: fork_join::stolen,
-        },
-        Self {
-            name: "fork-join: spawn into a scope, and run",
-            run: fork_join::spawned,
-        },
-        Self {
-            name: "processors: task of a tree",
-            run: processors::tree,
-        },
-        Self {
-            name: "scheduler: spawn, run and end a process",
-            run: scheduler::spawn,
-        },
-        Self {
-            name: "scheduler: spawn, send to and end a process",
-            run: scheduler::spawn_and_send,
-        },
-        Self {
-            name: "scheduler: spawn, send 32 to and end a process",
-            run: scheduler::spawn_and_burst,
-        },
-        Self {
-            name: "scheduler: hop of a message",
-            run: scheduler::hop,
-        },
-        Self {
-            name: "scheduler: call of another process",
-            run: calls::call,
-        },
-        Self {
-            name: "supervisor: end of a child, and its restart",
-            run: supervisor::restart,
-        },
+        job("engine: a task, sent and run", engine::task),
+        job("fork-join: join", fork_join::tree),
+        job(
+            "fork-join: join, thread-local",
+            fork_join::tree_without_worker,
+        ),
+        job("fork-join: join, stolen", fork_join::stolen),
+        job("fork-join: spawn into a scope, and run", fork_join::spawned),
+        job("processors: task of a tree", processors::tree),
+        job("scheduler: spawn, run and end a process", scheduler::spawn),
+        job(
+            "scheduler: spawn, send to and end a process",
+            scheduler::spawn_and_send,
+        ),
+        job(
+            "scheduler: spawn, send 32 to and end a process",
+            scheduler::spawn_and_burst,
+        ),
+        job("scheduler: hop of a message", scheduler::hop),
+        job("scheduler: call of another process", calls::call),
+        job(
+            "supervisor: end of a child, and its restart",
+            supervisor::restart,
+        ),
     ];
 
     /// What takes more than one thread, or a primitive: its road is shown, and it is not counted.

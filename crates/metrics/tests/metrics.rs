@@ -4,8 +4,6 @@ use std::sync::mpsc;
 
 use filch_metrics::SchedulerMetrics;
 use filch_scheduler::{Protocol, Scheduler, from_fn};
-use openmetrics_parser::OpenMetricsValue;
-use openmetrics_parser::openmetrics::parse_openmetrics;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -22,14 +20,22 @@ impl Protocol for Any {
 
 /// Returns the sum of a metric's samples.
 fn sum(text: &str, name: &str) -> f64 {
-    let exposition = parse_openmetrics(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let family = &exposition.families[&format!("filch_{name}")];
-    let values = family.iter_samples().map(|sample| match &sample.value {
-        OpenMetricsValue::Counter(counter) => counter.value.as_f64(),
-        OpenMetricsValue::Gauge(value) => value.as_f64(),
-        other => panic!("{name}: {other:?}"),
+    let samples = text.lines().filter_map(|line| {
+        let rest = line.strip_prefix(&format!("filch_{name}"))?;
+        let rest = rest.strip_prefix("_total").unwrap_or(rest);
+        let value = match rest.strip_prefix('{') {
+            Some(labels) => labels.split_once("} ")?.1,
+            None => rest.strip_prefix(' ')?,
+        };
+        Some(
+            value
+                .parse::<f64>()
+                .unwrap_or_else(|error| panic!("{line}: {error}")),
+        )
     });
-    values.sum()
+    let samples: Vec<_> = samples.collect();
+    assert!(!samples.is_empty(), "no sample of {name}: {text}");
+    samples.iter().sum()
 }
 
 #[test]

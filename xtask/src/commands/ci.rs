@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::{apps, book, lint, package, rayon, road, sanitize, soak, test, weigh};
+use crate::commands::beside::Beside;
+use crate::commands::{book, lint, package, rayon, road, sanitize, soak, test, weigh};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{
@@ -121,8 +122,10 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     test.args(["test", "-p", "filch-scheduler", "--all-features"]);
     test.args(["--test", "features"]);
     stages.run("the scheduler's features", || tests(&mut test));
-    apps::add_checks(stages);
-    apps::add_tests(stages);
+    for beside in Beside::ALL {
+        beside.add_checks(stages);
+        beside.add_tests(stages);
+    }
 }
 
 fn add_checkers(workspace: &Workspace, stages: &mut Stages) {

@@ -11,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::{apps, bench, mutants, orderings};
+use crate::commands::beside::Beside;
+use crate::commands::{mutants, orderings};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::root;
@@ -36,8 +37,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
             println!("{finding}");
         }
     };
-    for (package, member) in workspace.members.iter().chain(&apps::workspace()?.members) {
+    for (package, member) in &workspace.members {
         note(layers::check(package, member));
+    }
+    for beside in Beside::ALL {
+        for (package, member) in &beside.workspace()?.members {
+            note(layers::check(package, member));
+        }
     }
     for package in packages()? {
         note(circles::check(&package)?);
@@ -52,8 +58,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         line: 1,
         message,
     };
-    let figures = bench::complaints()?.into_iter();
-    note(figures.map(whole).collect());
     let verdicts = orderings::complaints()?.into_iter();
     let page = |message| whole((PathBuf::from(orderings::PAGE), message));
     note(verdicts.map(page).collect());

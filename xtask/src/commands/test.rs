@@ -3,9 +3,9 @@
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::commands::apps;
+use crate::commands::beside::Beside;
 use crate::commands::loom;
 use crate::commands::shuttle;
 use crate::support::error::Result;
@@ -21,19 +21,13 @@ const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Args)]
 pub(crate) struct Options {
     /// Those of another workspace.
-    of: Option<Other>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Other {
-    /// The build farm, and messages over NATS.
-    Apps,
+    of: Option<Beside>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut stages = Stages::default();
-    if let Some(Other::Apps) = options.of {
-        apps::add_tests(&mut stages);
+    if let Some(beside) = options.of {
+        beside.add_tests(&mut stages);
         return Ok(stages.summary());
     }
     let workspace = Workspace::read()?;

@@ -42,7 +42,7 @@ impl Stages {
     }
 
     /// A stage that is one command and passes when it exits with 0.
-    pub(crate) fn check(&mut self, name: &'static str, command: &mut Command) {
+    pub(crate) fn check(&mut self, name: impl Into<String>, command: &mut Command) {
         self.run(name, || Ok(Tally::of(command.status()?.success())));
     }
 

@@ -4,31 +4,25 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::alignment::aligned_branches;
+use super::aligned_branches;
+use crate::commands::beside::Beside;
 use crate::support::error::Result;
-use crate::support::process::{cargo, root, target_directory};
+use crate::support::process::{root, target_directory};
 
 /// Builds the program, linked with everything that it needs, and copies it to `file`. It knows the
 /// commit that it was built at.
 pub(super) fn build(file: &Path) -> Result<()> {
     let host = host()?;
     let place = target_directory("carry");
-    let mut build = cargo();
+    let mut build = Beside::Rivals.cargo_into("carry");
     build
         // With a target, the flags are about the program alone, and not about macros and build
         // scripts, which cannot be linked so.
-        .args([
-            "build",
-            "--profile",
-            "measured",
-            "--package",
-            "filch-benches",
-        ])
+        .args(["build", "--profile", "measured"])
         .args(["--target", &host])
         .env("RUSTFLAGS", flags())
         // A tenth of the size.
         .env("CARGO_PROFILE_MEASURED_DEBUG", "false")
-        .env("CARGO_TARGET_DIR", &place)
         .env("FILCH_COMMIT", commit()?);
     if !build.status()?.success() {
         return Err("the comparisons do not build".into());

@@ -5,8 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use filch_report::estimate::median;
-
 use crate::support::error::Result;
 use crate::support::process::{cargo, root, target_directory};
 use crate::support::table::Table;
@@ -22,9 +20,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         "std::thread::spawn(|| println!(\"hello\")).join().unwrap();",
     ),
     (
-        "filch-scheduler",
-        "filch-scheduler = { path = \"ROOT/crates/scheduler\" }",
-        "enum Any {}
+        "filch-actors",
+        "filch-scheduler = { path = \"ROOT/crates/scheduler\" }
+         filch-actors = { path = \"ROOT/crates/actors\" }",
+        "use filch_actors::prelude::*;
+         enum Any {}
          impl filch_scheduler::Protocol for Any {
              type Input = ();
              type Message = ();
@@ -57,31 +57,30 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
 
 /// Builds and measures all, and prints the table.
 pub(super) fn run() -> Result<()> {
-    let mut table = Table::new(["hello by", ">build, s", ">stripped, KiB", ">packages"]);
+    let mut table = Table::new(["hello by", ">build, s", ">stripped, KiB"]);
     let place = target_directory("hello");
     for (name, dependency, program) in PROGRAMS {
         let package = place.join(name);
         write(&package, dependency, program)?;
-        let packages = fetch(&package)?;
-        let mut seconds = Vec::new();
+        let mut seconds = [0.0; ROUNDS];
         let mut bytes = 0;
-        for _ in 0..ROUNDS {
-            let (elapsed, program) = build(&package)?;
-            seconds.push(elapsed);
+        for elapsed in &mut seconds {
+            let program;
+            (*elapsed, program) = build(&package)?;
             bytes = fs::metadata(program)?.len();
         }
+        seconds.sort_by(f64::total_cmp);
         table.row([
             (*name).to_owned(),
-            format!("{:.1}", median(&seconds)),
+            format!("{:.1}", seconds[ROUNDS / 2]),
             format!("{:.0}", bytes as f64 / 1024.0),
-            packages.to_string(),
         ]);
     }
     print!("{table}");
     Ok(())
 }
 
-/// A workspace of its own, with the versions that this one has.
+/// A workspace of its own, with the versions that the comparisons have.
 fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
     fs::create_dir_all(package.join("src"))?;
     let root = root();
@@ -97,30 +96,9 @@ fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
         package.join("src/main.rs"),
         format!("fn main() {{\n{program}\n}}\n"),
     )?;
-    fs::copy(root.join("Cargo.lock"), package.join("Cargo.lock"))?;
+    let lock = root.join("benches/rivals/Cargo.lock");
+    fs::copy(lock, package.join("Cargo.lock"))?;
     Ok(())
-}
-
-/// Downloads what is not here yet, so that no build waits for it. How many packages are built.
-fn fetch(package: &Path) -> Result<usize> {
-    let mut tree = cargo();
-    tree.args([
-        "tree",
-        "--prefix",
-        "none",
-        "--no-dedupe",
-        "--edges",
-        "normal",
-    ]);
-    let output = tree.current_dir(package).output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    let listed = String::from_utf8(output.stdout)?;
-    let mut packages: Vec<_> = listed.lines().filter(|line| !line.is_empty()).collect();
-    packages.sort_unstable();
-    packages.dedup();
-    Ok(packages.len())
 }
 
 /// From nothing: the seconds that it takes, and the program.
@@ -129,6 +107,8 @@ fn build(package: &Path) -> Result<(f64, PathBuf)> {
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
+    // Nothing is downloaded while the clock runs.
+    cargo().arg("fetch").current_dir(package).status()?;
     let started = Instant::now();
     let mut build = cargo();
     build

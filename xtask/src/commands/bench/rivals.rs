@@ -1,12 +1,14 @@
-//! The rivals outside Rust: built where there are their compilers.
+//! The rivals in programs of their own: those outside Rust, built where there are their compilers,
+//! and those on rayon.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::commands::rayon::programs;
 use crate::support::error::Result;
-use crate::support::process::{root, target_directory};
+use crate::support::process::{cargo, root, target_directory};
 
 /// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what
 /// `FILCH_GO` says.
@@ -19,7 +21,7 @@ pub(super) fn go() -> Result<Option<PathBuf>> {
         .args(["build", "-o"])
         .arg(&program)
         .arg(".")
-        .current_dir(root().join("benches/go"));
+        .current_dir(root().join("benches/rivals/go"));
     match (built("Go's", &mut command)?, asked_for) {
         (Ok(()), _) => Ok(Some(program)),
         // No Go, no rival; what was asked for by name has to be there.
@@ -36,9 +38,27 @@ pub(super) fn beam() -> Result<Option<PathBuf>> {
     command
         .arg("-o")
         .arg(&modules)
-        .arg(root().join("benches/beam/filch_rival.erl"));
+        .arg(root().join("benches/rivals/beam/filch_rival.erl"));
     // No Erlang, no rival.
     Ok(built("Erlang's", &mut command)?.is_ok().then_some(modules))
+}
+
+/// Builds the programs of `examples/rayon` on rayon's core and on ours. The folder that has both.
+pub(super) fn on_rayon() -> Result<PathBuf> {
+    let folder = target_directory("rayon-bench");
+    for core in ["rayon", "filch"] {
+        let place = folder.join(core);
+        programs::copy(&place, core == "filch")?;
+        let mut build = cargo();
+        build
+            .args(["build", "--quiet", "--release", "--bin", "programs"])
+            .current_dir(&place)
+            .env("CARGO_TARGET_DIR", place.join("target"));
+        if !build.status()?.success() {
+            return Err(format!("the programs do not build on {core}").into());
+        }
+    }
+    Ok(folder)
 }
 
 /// Runs the compiler of one side; why not, if it is not there.

@@ -18,10 +18,7 @@ use crate::support::process::{files_below, root};
 /// The circles that are allowed: the package's folder, and the folders and files beside its root.
 const RINGS: &[(&str, &[&str])] = &[
     // A process is stepped with a context, which has the handle, which has the table of processes.
-    (
-        "crates/scheduler",
-        &["process", "table", "link", "handle"],
-    ),
+    ("crates/scheduler", &["process", "table", "link", "handle"]),
     // A worker is made of functions, whose parameters and context are parts of a worker.
     (
         "crates/engine",

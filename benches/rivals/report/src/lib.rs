@@ -1,0 +1,21 @@
+//! What filch's comparisons are stored as, and what is made of it: tables, a chart, ratios.
+//!
+//! `filch-benches` measures and writes; the program of this package compares stored runs and puts
+//! their tables into docs/performance.md, and its test sees that they stay what was measured.
+
+mod chart;
+pub mod compare;
+pub mod estimate;
+mod folder;
+pub mod headlines;
+mod losses;
+pub mod page;
+mod ratio;
+mod reasons;
+mod report;
+pub mod run;
+pub mod tables;
+
+pub use folder::Folder;
+pub use ratio::{Ratio, Verdict};
+pub use reasons::{Reason, Reasons};

@@ -1,0 +1,153 @@
+//! One of ours beside the best rival of the same run.
+
+use crate::estimate::Estimate;
+use crate::run::{Role, Run, Scenario, Series};
+
+/// A contender of ours, and how it did.
+#[derive(Debug)]
+pub struct Ratio<'a> {
+    /// Where.
+    pub scenario: &'a Scenario,
+    /// Ours.
+    pub ours: &'a Series,
+    /// The rival with the best median.
+    pub rival: &'a Series,
+    /// How many times as bad as the rival ours was, round by round: above 1 it lost. A slow minute
+    /// falls on both sides of a round, and so on no ratio.
+    pub ratio: Estimate,
+}
+
+/// Which side won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ours did.
+    Won,
+    /// The rival did.
+    Lost,
+    /// Either, within what the rounds can tell.
+    Even,
+}
+
+impl Ratio<'_> {
+    /// By the interval; by the median alone where there are too few rounds for one. Less than half
+    /// a per cent is neither a win nor a loss, however sure it is.
+    pub fn verdict(&self) -> Verdict {
+        let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
+        if (self.ratio.median - 1.0).abs() < 0.005 {
+            Verdict::Even
+        } else if high < 1.0 {
+            Verdict::Won
+        } else if low > 1.0 {
+            Verdict::Lost
+        } else {
+            Verdict::Even
+        }
+    }
+}
+
+impl Run {
+    /// Each of ours beside the best rival of its scenario, in order.
+    pub fn ratios(&self) -> impl Iterator<Item = Ratio<'_>> {
+        self.results.iter().flat_map(Scenario::ratios)
+    }
+}
+
+impl Scenario {
+    /// Each of ours beside the best rival; nothing, if there is none.
+    pub fn ratios(&self) -> impl Iterator<Item = Ratio<'_>> {
+        let rival = self.best(Role::Rival);
+        let of = move |ours| rival.map(|rival| self.ratio(ours, rival));
+        self.of(Role::Ours).filter_map(of)
+    }
+
+    pub(crate) fn ratio<'a>(&'a self, ours: &'a Series, rival: &'a Series) -> Ratio<'a> {
+        let rounds = ours.figures.iter().zip(&rival.figures);
+        let ratio = |(&ours, &rival): (&f64, &f64)| self.better.ratio(ours, rival);
+        let ratios: Vec<f64> = rounds.map(ratio).collect();
+        Ratio {
+            scenario: self,
+            ours,
+            rival,
+            ratio: Estimate::of(&ratios),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict;
+    use crate::run::tests::{around, run};
+    use crate::run::{Better, Run};
+
+    fn verdicts() -> Vec<(Verdict, f64)> {
+        let run = run();
+        let ratios = run.ratios();
+        let ratios = ratios.map(|ratio| (ratio.verdict(), ratio.ratio.median));
+        ratios.collect()
+    }
+
+    #[test]
+    fn a_loss_is_told_from_a_win_and_from_noise() {
+        let all = verdicts();
+        let verdicts: Vec<_> = all.iter().map(|(verdict, _)| *verdict).collect();
+        assert_eq!(verdicts, [Verdict::Won, Verdict::Lost, Verdict::Even]);
+        assert_eq!(
+            (all[0].1, all[1].1),
+            (0.5, 1.5),
+            "beside the best rival, not another"
+        );
+    }
+
+    #[test]
+    fn a_worse_median_alone_is_no_loss() {
+        let mut run = run();
+        // Rounds that move against those of the rival.
+        run.results[2].contenders[0].figures = around(5.1);
+        run.results[2].contenders[0].figures.reverse();
+        let ratio = run.results[2].ratios().next().expect("one of ours");
+        assert!(ratio.ratio.median > 1.01);
+        assert_eq!(ratio.verdict(), Verdict::Even);
+        run.results[2].contenders[0].figures.truncate(5);
+        let ratio = run.results[2].ratios().next().expect("one of ours");
+        assert_eq!(ratio.ratio.interval, None);
+        assert_eq!(
+            ratio.verdict(),
+            Verdict::Lost,
+            "nothing says how sure it is"
+        );
+    }
+
+    #[test]
+    fn less_than_half_a_per_cent_is_neither() {
+        let mut run = run();
+        let rival = run.results[1].contenders[2].figures.clone();
+        let verdict_at = |times: f64, run: &mut Run| {
+            let figures = rival.iter().map(|figure| figure * times);
+            run.results[1].contenders[0].figures = figures.collect();
+            let ratio = run.results[1].ratios().next().expect("one of ours");
+            ratio.verdict()
+        };
+        assert_eq!(verdict_at(1.004, &mut run), Verdict::Even);
+        assert_eq!(verdict_at(1.006, &mut run), Verdict::Lost);
+        assert_eq!(verdict_at(0.994, &mut run), Verdict::Won);
+    }
+
+    /// The rounds move by 8 %, all contenders alike: no round's ratio does.
+    #[test]
+    fn what_falls_on_both_falls_on_no_ratio() {
+        let run = run();
+        let ratio = run.results[1].ratios().next().expect("one of ours");
+        let [low, high] = ratio.ratio.interval.expect("eight rounds");
+        assert!((high - low).abs() < 1e-9, "{low} to {high}");
+    }
+
+    #[test]
+    fn where_more_is_better_less_is_a_loss() {
+        let mut scenario = run().results[1].clone();
+        scenario.better = Better::Higher;
+        let ratio = scenario.ratios().next().expect("one of ours");
+        assert_eq!(ratio.rival.name, "other", "its 18 is more than 9 and 6");
+        assert_eq!(ratio.verdict(), Verdict::Lost);
+        assert_eq!(ratio.ratio.median, 2.0);
+    }
+}

@@ -1,0 +1,70 @@
+//! The groups: one file each, named as on the command line.
+
+pub(crate) mod build_scheduler;
+mod data_cell;
+mod deque;
+pub(crate) mod engine;
+mod event_queue;
+mod fairness;
+pub(crate) mod fork_join;
+mod injector;
+mod latency;
+mod one_pool;
+mod parker;
+mod process_state;
+mod processors;
+mod rayon;
+pub(crate) mod scheduler;
+
+use crate::harness::{Effort, Scenario};
+
+/// A name, and the scenarios.
+pub(crate) type Group = (&'static str, fn(Effort) -> Vec<Scenario>);
+
+pub(crate) const ALL: &[Group] = &[
+    ("build-scheduler", build_scheduler::scenarios),
+    ("data-cell", data_cell::scenarios),
+    ("deque", deque::scenarios),
+    ("engine", engine::scenarios),
+    ("event-queue", event_queue::scenarios),
+    ("fairness", fairness::scenarios),
+    ("fork-join", fork_join::scenarios),
+    ("injector", injector::scenarios),
+    ("latency", latency::scenarios),
+    ("one-pool", one_pool::scenarios),
+    ("parker", parker::scenarios),
+    ("process-state", process_state::scenarios),
+    ("processors", processors::scenarios),
+    ("rayon", |_| rayon::scenarios()),
+    ("scheduler", scheduler::scenarios),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::ALL;
+    use crate::harness::Effort;
+    use crate::workers::ask_for;
+
+    #[test]
+    fn scenarios_have_names_of_their_own_and_curves_the_same_contenders_at_each_point() {
+        for (group, scenarios) in ALL {
+            let mut names = BTreeMap::new();
+            let mut curves = BTreeMap::new();
+            for workers in [0, 1, 2, 5] {
+                ask_for(workers);
+                for scenario in scenarios(Effort::QUICK) {
+                    let before = names.insert((workers, scenario.name().to_owned()), ());
+                    assert_eq!(before, None, "{group}: {}", scenario.name());
+                    if workers > 0 && scenario.has_workers(workers) {
+                        let rows = scenario.contenders();
+                        let same = curves.entry(scenario.curve()).or_insert(rows.clone());
+                        assert_eq!(*same, rows, "{group}: {}", scenario.name());
+                    }
+                }
+            }
+        }
+        ask_for(0);
+    }
+}

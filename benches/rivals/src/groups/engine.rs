@@ -1,0 +1,100 @@
+//! The engine: tasks between its schedulers, a frame of small systems, and what it costs idle.
+//!
+//! Each turn makes its contender anew and ends it: the schedulers of one that stays look for tasks
+//! every millisecond, beside the others' turns.
+
+mod broadcasts;
+pub(crate) mod frame;
+mod idle;
+mod latency;
+mod stream;
+
+use std::ops::Deref;
+use std::thread;
+
+use filch_engine::{Engine, Scheduler, Stage, Worker, WorkerHandle};
+use parking_lot::Mutex;
+
+use crate::harness::{Effort, Scenario};
+use crate::workers::those_or;
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let streams = those_or(&[1]).into_iter();
+    let streams = streams.map(|senders| stream::scenario(senders, effort));
+    let broadcasts = those_or(&[1, 10, 100]).into_iter();
+    let broadcasts = broadcasts.map(|workers| broadcasts::scenario(workers, effort));
+    let idle = those_or(&[1, 4]).into_iter();
+    let idle = idle.map(|schedulers| idle::scenario(schedulers, effort));
+    streams
+        .chain([latency::scenario(effort), frame::scenario(effort)])
+        .chain(broadcasts)
+        .chain(idle)
+        .collect()
+}
+
+/// A task of one word.
+#[derive(Clone, Copy)]
+struct Add(u64);
+
+/// The data that it changes.
+#[derive(Default)]
+struct Counter {
+    sum: u64,
+    ran: u64,
+}
+
+impl Counter {
+    fn add(&mut self, number: u64) {
+        self.sum += number;
+        self.ran += 1;
+    }
+}
+
+/// An engine that ends with its turn.
+struct Ends(Engine);
+
+impl Ends {
+    fn new() -> Self {
+        Self(Engine::new())
+    }
+
+    fn start(&self, name: &str) -> Scheduler {
+        self.0.scheduler(name).expect("the system gives threads")
+    }
+}
+
+impl Deref for Ends {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.terminate();
+        self.0.join();
+    }
+}
+
+/// Adds a worker, and returns once it runs tasks.
+fn add(scheduler: &Scheduler, worker: Worker) -> WorkerHandle {
+    let handle = scheduler.add(worker).expect("it fits");
+    while handle.stage() < Stage::Runs {
+        thread::yield_now();
+    }
+    handle
+}
+
+/// A task without its type, as one would write it without an engine.
+type Erased = Box<dyn FnOnce(&mut Counter) + Send>;
+
+fn erased(task: Add) -> Erased {
+    Box::new(move |counter| counter.add(task.0))
+}
+
+/// Runs a task, with its data locked.
+fn run(task: Erased, counter: &Mutex<Counter>) {
+    task(&mut counter.lock());
+}

@@ -1,0 +1,104 @@
+//! Nanoseconds from one thread to the other, each event by itself.
+
+use std::hint;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::contenders::{Blocking, Queue};
+use crate::clock::{per_operation, pin};
+
+/// One producer pushes an event each `period`, the time at which it did so; the consumer looks all
+/// the time. Returns how old each event is when it is taken.
+pub(super) fn messages<Q: Queue<u64>>(period: Duration, count: u64) -> impl FnMut() -> Vec<f64> {
+    let period = period.as_nanos() as u64;
+    move || {
+        let (sender, mut receiver) = Q::new();
+        let began = Instant::now();
+        let now = || began.elapsed().as_nanos() as u64;
+        let ready = Barrier::new(2);
+        thread::scope(|scope| {
+            let (now, ready) = (&now, &ready);
+            scope.spawn(move || {
+                pin(0);
+                ready.wait();
+                let mut next = now();
+                for _ in 0..count {
+                    next += period;
+                    while now() < next {
+                        hint::spin_loop();
+                    }
+                    Q::push(&sender, now());
+                }
+            });
+            let taking = scope.spawn(move || {
+                pin(1);
+                let mut ages = Vec::with_capacity(count as usize);
+                ready.wait();
+                while ages.len() < count as usize {
+                    match Q::pop(&mut receiver) {
+                        Some(pushed) => ages.push((now() - pushed) as f64),
+                        None => hint::spin_loop(),
+                    }
+                }
+                ages
+            });
+            taking.join().expect("the consumer panicked")
+        })
+    }
+}
+
+/// Two producers push as fast as they can, and nobody takes. Returns how long each push took, the
+/// reading of the clock included.
+pub(super) fn pushes<Q: Queue<u64>>(count: u64) -> impl FnMut() -> Vec<f64> {
+    move || {
+        let (sender, receiver) = Q::new();
+        let ready = Barrier::new(2);
+        let pushing = |core| {
+            let (sender, ready) = (sender.clone(), &ready);
+            move || {
+                pin(core);
+                let mut durations = Vec::with_capacity(count as usize);
+                ready.wait();
+                for event in 0..count {
+                    let before = Instant::now();
+                    Q::push(&sender, event);
+                    durations.push(before.elapsed().as_nanos() as f64);
+                }
+                durations
+            }
+        };
+        let mut durations = thread::scope(|scope| {
+            let other = scope.spawn(pushing(1));
+            let mut one = scope.spawn(pushing(0)).join().expect("a producer panicked");
+            one.extend(other.join().expect("a producer panicked"));
+            one
+        });
+        drop(receiver);
+        durations.shrink_to_fit();
+        durations
+    }
+}
+
+/// Two threads hand an event to and fro, and each waits by `recv`. Nanoseconds of a round trip.
+pub(super) fn ping_pong<Q: Blocking<u64>>(trips: u64) -> impl FnMut() -> f64 {
+    move || {
+        let ((there, mut inbox), (back, mut answers)) = (Q::new(), Q::new());
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                pin(1);
+                (0..trips).for_each(|_| Q::push(&back, Q::recv(&mut inbox)));
+            });
+            let timing = scope.spawn(move || {
+                pin(0);
+                let began = Instant::now();
+                for trip in 0..trips {
+                    Q::push(&there, trip);
+                    assert_eq!(Q::recv(&mut answers), trip);
+                }
+                per_operation(began.elapsed(), trips)
+            });
+            timing.join().expect("a player panicked")
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! Nanoseconds per event: how fast events go through.
+
+use std::hint::black_box;
+
+use super::contenders::{Blocking, Queue};
+use crate::clock::{Backoff, cost, per_operation, time_together};
+
+/// An event of a size, with a number in it.
+pub(super) trait Payload: Send + 'static {
+    fn with(number: u64) -> Self;
+    fn number(&self) -> u64;
+}
+
+impl Payload for u64 {
+    fn with(number: u64) -> Self {
+        number
+    }
+
+    fn number(&self) -> u64 {
+        *self
+    }
+}
+
+impl<const WORDS: usize> Payload for [u64; WORDS] {
+    fn with(number: u64) -> Self {
+        [number; WORDS]
+    }
+
+    /// Looks at both ends.
+    fn number(&self) -> u64 {
+        self[0] | self[WORDS - 1]
+    }
+}
+
+/// How a consumer takes what comes.
+pub(super) trait Manner<T, Q: Queue<T>> {
+    /// Takes `total` events, and gives each to `sink`.
+    fn take(receiver: &mut Q::Receiver, total: u64, sink: impl FnMut(T));
+}
+
+/// One at a time by `try_recv`; where there is none, it looks again after a pause.
+pub(super) struct OneByOne;
+
+impl<T, Q: Queue<T>> Manner<T, Q> for OneByOne {
+    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
+        let mut backoff = Backoff::default();
+        let mut left = total;
+        while left > 0 {
+            match Q::pop(receiver) {
+                Some(event) => {
+                    sink(event);
+                    left -= 1;
+                    backoff.reset();
+                }
+                None => backoff.wait(),
+            }
+        }
+    }
+}
+
+/// One at a time by `recv`, which waits.
+pub(super) struct Sleeping;
+
+impl<T, Q: Blocking<T>> Manner<T, Q> for Sleeping {
+    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
+        (0..total).for_each(|_| sink(Q::recv(receiver)));
+    }
+}
+
+/// Everything that is there, by the contender's batch method.
+pub(super) struct Batches;
+
+impl<T, Q: Queue<T>> Manner<T, Q> for Batches {
+    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
+        let mut backoff = Backoff::default();
+        let mut left = total;
+        while left > 0 {
+            match Q::drain(receiver, &mut sink) {
+                0 => backoff.wait(),
+                taken => {
+                    left -= taken;
+                    backoff.found(taken);
+                }
+            }
+        }
+    }
+}
+
+/// Pushes `depth` events and takes them one by one, over and over, on one thread.
+pub(super) fn one_thread<T: Payload, Q: Queue<T>>(events: u64, depth: u64) -> impl FnMut() -> f64 {
+    let (sender, mut receiver) = Q::new();
+    let rounds = events.div_ceil(depth);
+    move || {
+        cost(rounds * depth, || {
+            for _ in 0..rounds {
+                for event in 0..depth {
+                    Q::push(&sender, T::with(black_box(event)));
+                }
+                for event in 0..depth {
+                    let popped = Q::pop(&mut receiver).map(|event| black_box(event).number());
+                    assert_eq!(popped, Some(event));
+                }
+            }
+        })
+    }
+}
+
+/// Pushes `depth` events and drains them, over and over, on one thread.
+pub(super) fn burst<Q: Queue<u64>>(events: u64, depth: u64) -> impl FnMut() -> f64 {
+    let (sender, mut receiver) = Q::new();
+    let rounds = events.div_ceil(depth);
+    move || {
+        cost(rounds * depth, || {
+            for _ in 0..rounds {
+                for event in 0..depth {
+                    Q::push(&sender, black_box(event));
+                }
+                let taken = Q::drain(&mut receiver, |event| {
+                    black_box(event);
+                });
+                assert_eq!(taken, depth);
+            }
+        })
+    }
+}
+
+/// Producers push as fast as they can. A new queue each round: memory that an earlier round left
+/// would favour a queue that keeps it.
+pub(super) fn fan_in<T: Payload, Q: Queue<T>, M: Manner<T, Q>>(
+    producers: u64,
+    events: u64,
+) -> impl FnMut() -> f64 {
+    let each = events / producers;
+    move || {
+        let (sender, mut receiver) = Q::new();
+        let total = producers * each;
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for _ in 0..producers {
+            let sender = sender.clone();
+            tasks.push(Box::new(move || {
+                for event in 0..each {
+                    Q::push(&sender, T::with(black_box(event)));
+                }
+            }));
+        }
+        let mut sum = 0;
+        let consumed = &mut sum;
+        tasks.push(Box::new(move || {
+            M::take(&mut receiver, total, |event: T| *consumed += event.number());
+        }));
+        let elapsed = time_together(tasks);
+        assert_eq!(sum, producers * (each * (each - 1) / 2));
+        per_operation(elapsed, total)
+    }
+}

@@ -1,0 +1,128 @@
+//! The global queue: pushes, and takes of one item with up to 16 more for the taker's own deque.
+
+mod contenders;
+mod floors;
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use concurrent_queue::ConcurrentQueue;
+use crossbeam_queue::SegQueue;
+
+use self::contenders::{Crossbeam, Filch, Injector, Locked, Own};
+use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
+use crate::clock::{Backoff, cost, per_operation, time_together};
+use crate::harness::{Effort, Scenario};
+use crate::workers::those_or;
+
+/// How many items a take moves besides the one that it returns.
+const MORE: usize = 16;
+
+/// Items pushed before the takes begin, on one thread.
+const FILL: u64 = 1024;
+
+macro_rules! scenario {
+    ($name:expr, $round:ident($($argument:expr),*)) => {
+        Scenario::new($name, "ns per item")
+            .contender("filch-injector", $round::<Filch<false, false>>($($argument),*))
+            .contender("filch-injector, biased deque", $round::<Filch<true, false>>($($argument),*))
+            .contender("filch-injector, pushes of 16", $round::<Filch<false, true>>($($argument),*))
+            .contender("crossbeam Injector", $round::<Crossbeam>($($argument),*))
+            .contender("crossbeam SegQueue", $round::<SegQueue<u64>>($($argument),*))
+            .contender("concurrent-queue", $round::<ConcurrentQueue<u64>>($($argument),*))
+            .contender("Mutex<VecDeque>", $round::<Locked>($($argument),*))
+    };
+}
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let fills = effort.operations(1_000);
+    let alone = scenario!("push + batch take, 1 thread", one_thread(fills))
+        .floor("2 RMWs and the shared deque", push_and_deque(fills, by_rmw))
+        .floor(
+            "1 RMW and the shared deque",
+            push_and_deque(fills, by_store),
+        );
+    // As many producers as workers, and as many consumers.
+    let together = those_or(&[1, 2]).into_iter().map(|workers| {
+        let pairs = workers as u64;
+        let each = effort.operations(500_000) / pairs.div_ceil(2);
+        let s = if pairs == 1 { "" } else { "s" };
+        scenario!(
+            format!("{pairs} producer{s}, {pairs} consumer{s}"),
+            threads(pairs, each)
+        )
+        .floor(
+            "2 RMWs a push, all apart",
+            threads_apart(pairs, each, by_rmw),
+        )
+        .on_curve("producers and as many consumers", workers)
+    });
+    [alone].into_iter().chain(together).collect()
+}
+
+/// Takes once, and empties the taker's own deque; returns how many items there were, and their sum.
+fn take_and_consume<I: Injector>(injector: &I, own: &I::Own) -> (u64, u64) {
+    let Some(first) = injector.take(own) else {
+        return (0, 0);
+    };
+    let rest = std::iter::from_fn(|| own.pop());
+    rest.fold((1, first), |(taken, sum), item| (taken + 1, sum + item))
+}
+
+fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
+    let injector = I::new();
+    let own = I::own();
+    move || {
+        cost(fills * FILL, || {
+            for _ in 0..fills {
+                injector.push_all(0..FILL);
+                let mut left = FILL;
+                while left > 0 {
+                    let (taken, sum) = take_and_consume(&injector, &own);
+                    black_box(sum);
+                    assert!(taken > 0, "items went missing");
+                    left -= taken;
+                }
+            }
+        })
+    }
+}
+
+/// `pairs` producers and as many consumers. A new queue each round: memory that an earlier round
+/// left would favour a queue that keeps it.
+fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
+    move || {
+        let injector = &I::new();
+        let total = pairs * items_each;
+        let consumed = &AtomicU64::new(0);
+        let sum_of_all = &AtomicU64::new(0);
+        let produce = move || {
+            injector.push_all(0..items_each);
+        };
+        let consume = move || {
+            let own = I::own();
+            let mut backoff = Backoff::default();
+            let mut sum_of_own = 0;
+            while consumed.load(Ordering::Relaxed) < total {
+                let (taken, sum) = take_and_consume(injector, &own);
+                if taken == 0 {
+                    backoff.wait();
+                } else {
+                    consumed.fetch_add(taken, Ordering::Relaxed);
+                    sum_of_own += sum;
+                    backoff.found(taken);
+                }
+            }
+            sum_of_all.fetch_add(sum_of_own, Ordering::Relaxed);
+        };
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for _ in 0..pairs {
+            tasks.push(Box::new(produce));
+            tasks.push(Box::new(consume));
+        }
+        let elapsed = time_together(tasks);
+        let expected = pairs * (items_each * (items_each - 1) / 2);
+        assert_eq!(sum_of_all.load(Ordering::Relaxed), expected);
+        per_operation(elapsed, total)
+    }
+}

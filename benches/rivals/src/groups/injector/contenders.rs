@@ -1,0 +1,195 @@
+//! The contenders, behind one trait.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::hint::{self, black_box};
+use std::ops::Range;
+use std::sync::Mutex;
+
+use concurrent_queue::ConcurrentQueue;
+use crossbeam_queue::SegQueue;
+use filch_deque::Worker;
+use filch_injector::Injector as Queue;
+use filch_sync::asymmetric;
+
+use super::MORE;
+
+/// What the scenarios need from an injector.
+pub(super) trait Injector: Sync + 'static {
+    /// Where a taker's batch goes.
+    type Own: Own;
+
+    fn new() -> Self;
+    fn own() -> Self::Own;
+    fn push(&self, item: u64);
+    /// By one push each, unless the queue has batches for that too.
+    fn push_all(&self, items: Range<u64>) {
+        for item in items {
+            self.push(black_box(item));
+        }
+    }
+    /// The oldest item; up to `MORE` others go to `own`, if the queue has batches.
+    fn take(&self, own: &Self::Own) -> Option<u64>;
+}
+
+/// A taker's own deque, as it belongs to the injector.
+pub(super) trait Own {
+    fn pop(&self) -> Option<u64>;
+}
+
+impl Own for Worker<u64> {
+    fn pop(&self) -> Option<u64> {
+        self.pop()
+    }
+}
+
+impl Own for crossbeam_deque::Worker<u64> {
+    fn pop(&self) -> Option<u64> {
+        self.pop()
+    }
+}
+
+/// For a queue without batches.
+impl Own for () {
+    fn pop(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// For a taker without thieves.
+impl Own for RefCell<Vec<u64>> {
+    fn pop(&self) -> Option<u64> {
+        self.borrow_mut().pop()
+    }
+}
+
+/// Takers' deques are biased, if they are: what they took is theirs until a thief asks. Producers
+/// have `MORE` items at a time, if they push `IN_BATCHES`.
+pub(super) struct Filch<const IS_BIASED: bool, const IN_BATCHES: bool>(Queue<u64>);
+
+impl<const IS_BIASED: bool, const IN_BATCHES: bool> Injector for Filch<IS_BIASED, IN_BATCHES> {
+    type Own = Worker<u64>;
+
+    fn new() -> Self {
+        Self(Queue::new())
+    }
+
+    fn own() -> Self::Own {
+        if !IS_BIASED {
+            return Worker::new();
+        }
+        asymmetric::register();
+        Worker::biased(64)
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn push_all(&self, items: Range<u64>) {
+        if !IN_BATCHES {
+            return items.for_each(|item| self.push(black_box(item)));
+        }
+        for first in items.clone().step_by(MORE) {
+            let batch = first..items.end.min(first + MORE as u64);
+            self.0.push_batch(batch.map(black_box));
+        }
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.0.pop_batch_into(own, MORE)
+    }
+}
+
+pub(super) type Crossbeam = crossbeam_deque::Injector<u64>;
+
+impl Injector for Crossbeam {
+    type Own = crossbeam_deque::Worker<u64>;
+
+    fn own() -> Self::Own {
+        crossbeam_deque::Worker::new_lifo()
+    }
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn push(&self, item: u64) {
+        self.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        loop {
+            match self.steal_batch_with_limit_and_pop(own, MORE + 1) {
+                crossbeam_deque::Steal::Success(item) => return Some(item),
+                crossbeam_deque::Steal::Empty => return None,
+                crossbeam_deque::Steal::Retry => hint::spin_loop(),
+            }
+        }
+    }
+}
+
+/// For reference: a queue without batches.
+impl Injector for SegQueue<u64> {
+    type Own = ();
+
+    fn own() {}
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn push(&self, item: u64) {
+        self.push(item);
+    }
+
+    fn take(&self, (): &()) -> Option<u64> {
+        self.pop()
+    }
+}
+
+/// For reference, likewise.
+impl Injector for ConcurrentQueue<u64> {
+    type Own = ();
+
+    fn own() {}
+
+    fn new() -> Self {
+        Self::unbounded()
+    }
+
+    fn push(&self, item: u64) {
+        self.push(item).expect("it is never closed");
+    }
+
+    fn take(&self, (): &()) -> Option<u64> {
+        self.pop().ok()
+    }
+}
+
+pub(super) type Locked = Mutex<VecDeque<u64>>;
+
+/// For reference: batches under a lock.
+impl Injector for Locked {
+    type Own = RefCell<Vec<u64>>;
+
+    fn own() -> Self::Own {
+        RefCell::default()
+    }
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn push(&self, item: u64) {
+        self.lock().expect("no contender panics").push_back(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        let mut queue = self.lock().expect("no contender panics");
+        let first = queue.pop_front()?;
+        let more = queue.len().min(MORE);
+        own.borrow_mut().extend(queue.drain(..more));
+        Some(first)
+    }
+}

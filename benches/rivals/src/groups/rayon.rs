@@ -1,0 +1,92 @@
+//! What users of rayon write, on rayon's core and on ours: the programs of `examples/rayon`, which
+//! `cargo xtask bench --group rayon` builds twice.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::harness::Scenario;
+use crate::outside::Rival;
+
+/// After so many rounds a program is started anew: where the pages of a process lie makes up to a
+/// twentieth, as long as it lives.
+const ROUNDS_OF_A_PROCESS: usize = 5;
+
+const OURS: &str = "filch";
+const THEIRS: &str = "rayon";
+
+/// None, unless they were built.
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let Some(folder) = env::var_os("FILCH_RAYON_PROGRAMS").map(PathBuf::from) else {
+        return Vec::new();
+    };
+    let (_, programs) = start(&folder, THEIRS);
+    let scenarios = programs.into_iter().map(|program| {
+        Scenario::new(&program, "ms")
+            .contender("filch-fork-join", rounds(&folder, OURS, &program))
+            .contender("rayon", rounds(&folder, THEIRS, &program))
+            .floor("sequential", sequential(&folder, &program))
+    });
+    scenarios.collect()
+}
+
+/// Starts the programs on that core, and has their names.
+fn start(folder: &Path, core: &str) -> (Rival, Vec<String>) {
+    let path = folder.join(core).join("target/release/programs");
+    let mut rival = Rival::start(&mut Command::new(path));
+    let mut programs = Vec::new();
+    loop {
+        let line = rival.answer();
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["core", of, _] => assert_eq!(of, core, "the wrong core was built"),
+            ["program", name] => programs.push(name.to_owned()),
+            _ => return (rival, programs),
+        }
+    }
+}
+
+/// The milliseconds of a round of a program; and of its sequential form, in the first round of a
+/// process.
+fn round(rival: &mut Rival, program: &str) -> (f64, Option<f64>) {
+    rival.order(program);
+    let mut sequential = None;
+    loop {
+        let answer = rival.answer();
+        let (label, nanos) = answer.split_once(' ').expect("a figure");
+        let millis = nanos.parse::<f64>().expect("a figure") / 1e6;
+        if label == program {
+            return (millis, sequential);
+        }
+        sequential = Some(millis);
+    }
+}
+
+fn rounds(folder: &Path, core: &'static str, program: &str) -> impl FnMut() -> f64 + use<> {
+    let (folder, program) = (folder.to_owned(), program.to_owned());
+    let mut running = None;
+    let mut left = 0;
+    move || {
+        if left == 0 {
+            running = None;
+            left = ROUNDS_OF_A_PROCESS;
+        }
+        let rival = running.get_or_insert_with(|| {
+            let (mut rival, _) = start(&folder, core);
+            // It fills the caches.
+            round(&mut rival, &program);
+            rival
+        });
+        left -= 1;
+        round(rival, &program).0
+    }
+}
+
+fn sequential(folder: &Path, program: &str) -> impl FnMut() -> f64 + use<> {
+    let (folder, program) = (folder.to_owned(), program.to_owned());
+    move || {
+        let (mut rival, _) = start(&folder, THEIRS);
+        round(&mut rival, &program)
+            .1
+            .expect("the first round says it")
+    }
+}

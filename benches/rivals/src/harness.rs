@@ -1,0 +1,382 @@
+//! Scenarios, contenders and rounds.
+//!
+//! A machine's speed drifts: clocks change, neighbours come and go. The contenders of a scenario
+//! therefore take turns in one process, in a new random order each round, so that a slow minute
+//! falls on all of them. The first round warms caches, allocators and branch predictors, and is
+//! thrown away.
+//!
+//! Some operations can be timed one by one and take one of two very different times: a wake-up on
+//! the same core or on another. There the contenders take turns after each operation, and a round's
+//! figure is the median. Where the slowest operations matter, a turn returns the latency of each.
+
+use std::cell::LazyCell;
+
+use filch_report::estimate::median;
+use filch_report::run::{self, Better, Latencies, Point, Role, Series};
+use hdrhistogram::Histogram;
+
+use crate::workers::WORKERS;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Rounds that count.
+    pub(crate) rounds: usize,
+    /// Operations of a round are divided by this.
+    divisor: u64,
+}
+
+impl Effort {
+    pub(crate) const FULL: Self = Self {
+        rounds: run::Effort::ENOUGH_ROUNDS,
+        divisor: 1,
+    };
+    /// As few as have an interval.
+    pub(crate) const QUICK: Self = Self {
+        rounds: 6,
+        divisor: 8,
+    };
+
+    pub(crate) fn is_full(self) -> bool {
+        self.divisor == 1
+    }
+
+    /// How many operations a round of a contender does, where a full run does `full`.
+    pub(crate) fn operations(self, full: u64) -> u64 {
+        (full / self.divisor).max(1)
+    }
+}
+
+/// What the names of our contenders begin with.
+const OURS: &str = "filch";
+
+/// The same work, done by several contenders.
+pub(crate) struct Scenario {
+    name: String,
+    unit: &'static str,
+    better: Better,
+    /// Turns of each contender in a round.
+    samples: u64,
+    /// Where it stands on a curve over the number of workers, if it does.
+    point: Option<Point>,
+    contenders: Vec<Contender>,
+}
+
+struct Contender {
+    name: &'static str,
+    role: Role,
+    turn: Turn,
+    figures: Vec<f64>,
+    /// In thousandths of the scenario's unit: a histogram has whole numbers.
+    latencies: Histogram<u64>,
+}
+
+/// Does the work once.
+enum Turn {
+    /// Returns its figure.
+    Figure(Box<dyn FnMut() -> f64>),
+    /// Returns the latency of each operation.
+    Latencies(Box<dyn FnMut() -> Vec<f64>>),
+}
+
+impl Scenario {
+    /// A scenario whose figures are in `unit`: times, bytes, or shares of a core. Lower is better,
+    /// unless [said otherwise](Self::higher_is_better).
+    pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            unit,
+            better: Better::Lower,
+            samples: 1,
+            point: None,
+            contenders: Vec::new(),
+        }
+    }
+
+    /// A scenario of pools with so many workers, which is a point of a curve of that name.
+    pub(crate) fn of_workers(kind: &str, workers: usize, unit: &'static str) -> Self {
+        let name = match workers {
+            WORKERS => kind.to_owned(),
+            _ => format!("{kind}, workers: {workers}"),
+        };
+        Self::new(name, unit).on_curve(kind, workers)
+    }
+
+    pub(crate) fn on_curve(mut self, curve: &str, workers: usize) -> Self {
+        self.point = Some(Point {
+            curve: curve.to_owned(),
+            workers,
+        });
+        self
+    }
+
+    /// By itself, although it could stand on a curve.
+    pub(crate) fn on_no_curve(mut self) -> Self {
+        self.point = None;
+        self
+    }
+
+    /// Whether it is the point of so many workers.
+    pub(crate) fn has_workers(&self, workers: usize) -> bool {
+        let point = self.point.as_ref();
+        point.is_some_and(|point| point.workers == workers)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn curve(&self) -> Option<String> {
+        self.point.as_ref().map(|point| point.curve.clone())
+    }
+
+    /// Each contender has `samples` turns a round, and the median of their figures counts.
+    pub(crate) fn sampled(mut self, samples: u64) -> Self {
+        self.samples = samples;
+        self
+    }
+
+    pub(crate) fn higher_is_better(mut self) -> Self {
+        self.better = Better::Higher;
+        self
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Only the contenders whose name contains `wanted`.
+    pub(crate) fn keep(&mut self, wanted: &str) {
+        self.contenders
+            .retain(|contender| contender.name.contains(wanted));
+    }
+
+    /// Their names, in order.
+    pub(crate) fn contenders(&self) -> Vec<&'static str> {
+        self.contenders.iter().map(|one| one.name).collect()
+    }
+
+    /// `turn` does the work once and returns its figure.
+    pub(crate) fn contender(self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
+        self.taking(name, Turn::Figure(Box::new(turn)))
+    }
+
+    /// `turn` does the work once and returns the latency of each operation. A round's figure is
+    /// their median; the report adds quantiles over the latencies of all rounds.
+    pub(crate) fn latencies(
+        self,
+        name: &'static str,
+        turn: impl FnMut() -> Vec<f64> + 'static,
+    ) -> Self {
+        self.taking(name, Turn::Latencies(Box::new(turn)))
+    }
+
+    fn taking(mut self, name: &'static str, turn: Turn) -> Self {
+        let role = if name.starts_with(OURS) {
+            Role::Ours
+        } else {
+            Role::Rival
+        };
+        self.contenders.push(Contender {
+            name,
+            role,
+            turn,
+            figures: Vec::new(),
+            latencies: Histogram::new(3).expect("three digits are possible"),
+        });
+        self
+    }
+
+    /// Adds a floor, which is no rival: the cost of the least that such work needs.
+    pub(crate) fn floor(mut self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
+        self = self.contender(name, turn);
+        self.contenders.last_mut().expect("it was just added").role = Role::Floor;
+        self
+    }
+
+    /// One discarded round, then `rounds` that count.
+    pub(crate) fn measure(mut self, group: &str, rounds: usize, seed: u64) -> run::Scenario {
+        let mut random = Random::new(seed);
+        let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+        for round in 0..=rounds {
+            let mut figures = vec![Vec::new(); order.len()];
+            for _ in 0..self.samples {
+                random.shuffle(&mut order);
+                for &index in &order {
+                    let contender = &mut self.contenders[index];
+                    match &mut contender.turn {
+                        Turn::Figure(turn) => figures[index].push(turn()),
+                        Turn::Latencies(turn) => {
+                            let latencies = turn();
+                            if round > 0 {
+                                contender.add_latencies(&latencies);
+                            }
+                            figures[index].extend(latencies);
+                        }
+                    }
+                }
+            }
+            if round > 0 {
+                for (contender, figures) in self.contenders.iter_mut().zip(figures) {
+                    // A picosecond is below all noise.
+                    let figure = (median(&figures) * THOUSANDTHS).round() / THOUSANDTHS;
+                    contender.figures.push(figure);
+                }
+            }
+        }
+        run::Scenario {
+            group: group.to_owned(),
+            scenario: self.name,
+            unit: self.unit.to_owned(),
+            better: self.better,
+            point: self.point,
+            contenders: self.contenders.into_iter().map(Contender::series).collect(),
+        }
+    }
+}
+
+const THOUSANDTHS: f64 = 1000.0;
+
+impl Contender {
+    fn add_latencies(&mut self, latencies: &[f64]) {
+        for latency in latencies {
+            let recorded = (self.latencies).record((latency * THOUSANDTHS).round() as u64);
+            recorded.expect("it grows as it has to");
+        }
+    }
+
+    /// Its figures, and its latencies over the operations of all rounds, to three digits.
+    fn series(self) -> Series {
+        let quantile = |part| self.latencies.value_at_quantile(part) as f64 / THOUSANDTHS;
+        Series {
+            name: self.name.to_owned(),
+            role: self.role,
+            latencies: (!self.latencies.is_empty()).then(|| Latencies {
+                p50: quantile(0.5),
+                p99: quantile(0.99),
+                p999: quantile(0.999),
+                max: quantile(1.0),
+            }),
+            figures: self.figures,
+        }
+    }
+}
+
+/// A turn with what it needs, which is made in the first one, the discarded one, and stays.
+pub(crate) fn keeping<T, R>(
+    make: impl FnOnce() -> T,
+    mut turn: impl FnMut(&T) -> R,
+) -> impl FnMut() -> R {
+    let kept = LazyCell::new(make);
+    move || turn(&kept)
+}
+
+/// Marsaglia's xorshift: enough to shuffle a handful of contenders.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        // The generator's state must not be 0.
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Fisher and Yates.
+    fn shuffle(&mut self, order: &mut [usize]) {
+        for last in (1..order.len()).rev() {
+            let other = (self.next() % (last as u64 + 1)) as usize;
+            order.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use filch_report::run::Role;
+
+    use super::{Random, Scenario};
+
+    #[test]
+    fn the_first_round_is_discarded_and_each_contender_has_every_other() {
+        let counting = |from: f64| {
+            let mut next = from;
+            move || {
+                next += 1.0;
+                next
+            }
+        };
+        let scenario = Scenario::new("counting", "turns")
+            .contender("one", counting(0.0))
+            .floor("other", counting(100.0));
+        let measured = scenario.measure("group", 4, 7).contenders;
+        assert_eq!(measured[0].figures, [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(measured[1].figures, [102.0, 103.0, 104.0, 105.0]);
+        assert_eq!(measured[1].role, Role::Floor);
+    }
+
+    #[test]
+    fn samples_take_turns_and_their_median_counts() {
+        let turns = Rc::new(RefCell::new(String::new()));
+        let taking = |name, figures: [f64; 3]| {
+            let turns = Rc::clone(&turns);
+            let mut next = figures.into_iter().cycle();
+            move || {
+                turns.borrow_mut().push(name);
+                next.next().expect("a cycle has no end")
+            }
+        };
+        let scenario = Scenario::new("sampling", "turns")
+            .sampled(3)
+            .contender("a", taking('a', [9.0, 1.0, 2.0]))
+            .contender("b", taking('b', [5.0, 7.0, 6.0]));
+        let measured = scenario.measure("group", 2, 7).contenders;
+        assert_eq!(measured[0].figures, [2.0, 2.0]);
+        assert_eq!(measured[1].figures, [6.0, 6.0]);
+        let turns = turns.borrow();
+        assert_eq!(turns.len(), 3 * 3 * 2);
+        for pair in turns.as_bytes().chunks(2) {
+            assert_ne!(pair[0], pair[1], "two turns in a row: {turns}");
+        }
+        let is_mixed = |round: &[u8]| round.chunks(2).any(|pair| pair != &round[..2]);
+        assert!(
+            turns.as_bytes().chunks(6).any(is_mixed),
+            "one order a round: {turns}"
+        );
+    }
+
+    #[test]
+    fn latencies_are_kept_over_the_rounds_that_count() {
+        let mut round = 0.0;
+        let scenario = Scenario::new("waiting", "ns").latencies("one", move || {
+            round += 1.0;
+            vec![10.0 * round, round, 100.0 * round]
+        });
+        let measured = scenario.measure("group", 2, 7).contenders;
+        assert_eq!(measured[0].figures, [20.0, 30.0]);
+        let latencies = measured[0].latencies.expect("they were taken");
+        let digits = |figure: f64, expected: f64| (figure / expected - 1.0).abs() < 0.001;
+        assert!(digits(latencies.p50, 20.0), "{latencies:?}");
+        assert!(digits(latencies.p99, 300.0), "{latencies:?}");
+        assert!(digits(latencies.max, 300.0), "{latencies:?}");
+    }
+
+    #[test]
+    fn a_shuffle_is_a_permutation_and_every_place_is_reached() {
+        let mut random = Random::new(1);
+        let mut first = [0; 3];
+        for _ in 0..300 {
+            let mut order = [0, 1, 2];
+            random.shuffle(&mut order);
+            first[order[0]] += 1;
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2]);
+        }
+        assert!(first.iter().all(|&times| times > 50), "{first:?}");
+    }
+}
