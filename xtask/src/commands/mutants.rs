@@ -23,12 +23,12 @@ mod witnesses;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::support::code::begins_tests;
+use crate::support::code::is_for_tests;
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
 use crate::support::tally::Tally;
@@ -145,19 +145,6 @@ fn functions(sources: &str) -> Result<Vec<Function>> {
         functions.extend(function::of(&file, &text)?);
     }
     Ok(functions)
-}
-
-/// True if a file is among tests, or if the crate's root declares it under `#[cfg(test)]`.
-fn is_for_tests(file: &Path) -> bool {
-    let root_file = root().join(file.with_file_name("lib.rs"));
-    let declarations = fs::read_to_string(root_file).unwrap_or_default();
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    let declaration = format!("mod {name};");
-    let lines: Vec<_> = declarations.lines().collect();
-    let mut pairs = lines.windows(2);
-    name == "tests"
-        || file.iter().any(|part| part == "tests")
-        || pairs.any(|pair| begins_tests(pair[0]) && pair[1] == declaration)
 }
 
 /// Lists what is wrong with the stored verdicts, by crate.

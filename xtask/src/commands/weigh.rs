@@ -1,4 +1,4 @@
-//! `cargo xtask weigh`: how many lines each room has, and the most that it may have.
+//! `cargo xtask weigh`: the lines that each room has, and the most that it may have.
 //!
 //! `src` counts the lines of sources, with comments and blank ones; unit tests are left out, from
 //! a file's first `#[cfg(test)]` on, and so are files that are named `tests.rs` or stand below a
@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::support::code::is_for_tests;
 use crate::support::error::Result;
 use crate::support::process::{fresh_folder, git, root, target_directory, untar};
 use crate::support::table::Table;
@@ -20,9 +21,6 @@ use crate::support::tally::Tally;
 const BUDGETS: &str = "xtask/budgets.toml";
 
 const REPOSITORY: &str = "the repository";
-
-/// A room of its own: they shall become fewer.
-const RIDDLES: &str = "doc comments that open with What, How, Whether or Who";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -78,7 +76,7 @@ fn report(rooms: &Rooms, before: &Rooms) -> Result<Tally> {
 }
 
 fn is_bounded(room: &str) -> bool {
-    room == REPOSITORY || room == RIDDLES || counted(room) == 0 && !room.contains('*')
+    room == REPOSITORY || counted(room) == 0 && !room.contains('*')
 }
 
 /// Of the weight of a room, what counts: its sources, or all of it.
@@ -102,7 +100,6 @@ fn weigh(folder: &Path, listed: &str) -> Rooms {
     for file in listed.lines().filter(|file| file.ends_with(".rs")) {
         let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
         let own = weight(file, &text);
-        rooms.entry(RIDDLES.to_owned()).or_default()[2] += riddles(&text);
         for room in rooms_of(file) {
             let sum = rooms.entry(room).or_default();
             *sum = [0, 1, 2].map(|measure| sum[measure] + own[measure]);
@@ -122,19 +119,8 @@ fn rooms_of(file: &str) -> Vec<String> {
     rooms
 }
 
-fn riddles(text: &str) -> usize {
-    let opens = |line: &&str| {
-        let mut words = line.split_whitespace();
-        matches!(words.next(), Some("///" | "//!"))
-            && matches!(words.next(), Some("What" | "How" | "Whether" | "Who"))
-    };
-    text.lines().filter(opens).count()
-}
-
 fn weight(file: &str, text: &str) -> [usize; 3] {
-    let is_test = file
-        .split('/')
-        .any(|part| part.trim_end_matches(".rs") == "tests");
+    let is_test = is_for_tests(Path::new(file));
     let lines = text
         .lines()
         .take_while(|line| !is_test && !line.starts_with("#[cfg(test)]"));

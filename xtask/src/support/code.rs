@@ -1,8 +1,17 @@
 //! Rust code as tokens: what of it is neither a comment nor a test.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::error::Result;
+
+/// True if a file has tests alone: it is named `tests.rs`, or stands below a `tests`.
+pub(crate) fn is_for_tests(file: &Path) -> bool {
+    let mut parts = file.iter().filter_map(OsStr::to_str);
+    parts.any(|part| part.trim_end_matches(".rs") == "tests")
+}
 
 /// The code of a file without what is compiled for tests only.
 pub(crate) fn shipped(text: &str) -> Result<TokenStream> {

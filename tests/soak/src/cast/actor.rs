@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use filch_actors::prelude::*;
 use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Process, StepOutput};
 
 use crate::account::count::Flag;

@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
 use filch_actors::{BlockingThreads, ExecuteError};
 use filch_scheduler::{CommandHandler, Completion};
 

@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
 use crate::account::findings::{complain, progress};

@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::{Item, UseTree};
 
 use super::finding::Finding;
-use crate::support::code::shipped;
+use crate::support::code::{is_for_tests, shipped};
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
 
@@ -40,8 +40,8 @@ pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
     let sources = package.join("src");
     let files = files_below(root(), &[&sources.to_string_lossy()], "rs")?;
     let mut texts = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(root().join(&file))?;
+    for file in files.iter().filter(|file| !is_for_tests(file)) {
+        let text = fs::read_to_string(root().join(file))?;
         texts.push((file.strip_prefix(&sources)?.to_owned(), text));
     }
     let imports = imports(&texts)?;

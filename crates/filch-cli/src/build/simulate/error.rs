@@ -18,8 +18,8 @@ pub(crate) enum BuildSimulateError {
     Stuck { policy: Kind, ended: u32, jobs: u32 },
     /// The folder for the plots cannot be made.
     Folder(PathBuf, io::Error),
-    /// A plot cannot be written.
-    Plot(PathBuf, io::Error),
+    /// A plot cannot be drawn or written.
+    Plot(PathBuf, String),
 }
 
 impl BuildSimulateError {
