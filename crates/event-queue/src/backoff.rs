@@ -4,7 +4,9 @@ use core::mem;
 
 use filch_sync::hint;
 
-/// How long a push pauses after it lost a claim. It waits for no particular thread.
+use crate::position::Tail;
+
+/// The length of the pause after a claim that was lost. It waits for no particular thread.
 ///
 /// The loser of a compare-exchange has just pulled the tail's cache line away from the winner. Left
 /// alone, the winner claims several slots for the price of one transfer.
@@ -31,12 +33,14 @@ impl Backoff {
         }
     }
 
-    /// Pauses after a lost try, unless another try is to follow at once.
-    pub(crate) fn lost(&mut self) {
+    /// Pauses after a lost try, unless another try is to follow at once. Returns the tail that has
+    /// won.
+    pub(crate) fn lost(&mut self, tail: Tail) -> Tail {
         hint::pause(self.next());
+        tail
     }
 
-    /// How many pauses follow this loss.
+    /// The number of pauses that follow this loss.
     fn next(&mut self) -> u32 {
         if mem::take(&mut self.once_more) {
             return 0;

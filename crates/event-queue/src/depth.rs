@@ -1,27 +1,24 @@
-//! How many events wait, for people.
+//! The number of events that wait, for people.
 
 use core::fmt;
 
 use crate::position::Position;
 
-/// How many events wait in a queue, as far as two words say it: see
+/// The number of events that wait in a queue, as far as two words say it: see
 /// [`EventQueue::depth`](crate::EventQueue::depth). Its [`Display`](fmt::Display) is the number,
 /// with a `+` where there may be more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
     /// At least so many.
     pub events: usize,
-    /// Whether there are no more.
+    /// Set if there are no more.
     pub is_exact: bool,
 }
 
 impl Depth {
     /// From the head to the tail. In one block the places say how many slots are between them; how
     /// many blocks are between two others is not known to a thread that must not look into them.
-    pub(crate) fn between<const ALL_WIDE: bool>(
-        head: Position<ALL_WIDE>,
-        tail: Position<ALL_WIDE>,
-    ) -> Self {
+    pub(crate) fn between(head: Position, tail: Position) -> Self {
         let is_exact = head.block() == tail.block();
         let events = match is_exact {
             true => head.left().saturating_sub(tail.left()),

@@ -11,18 +11,11 @@ mod block;
 mod channel;
 mod closed;
 mod consumer;
-mod content;
 mod depth;
-mod head;
-mod new_block;
-mod pass;
 mod position;
 mod producers;
 mod queue;
-mod shape;
-mod sizes;
-#[cfg(test)]
-mod stalled;
+mod scan;
 
 pub use channel::{Receiver, RecvError, Sender, channel};
 pub use closed::{Closed, PushError, ReopenError};

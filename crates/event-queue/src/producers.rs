@@ -7,68 +7,54 @@ use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use crate::backoff::Backoff;
 use crate::block::Block;
 use crate::closed::{Closed, PushError};
-use crate::new_block::NewBlock;
-use crate::position::{MAX_SLOTS, Position, Tail};
-use crate::sizes::Sizes;
+use crate::position::{CLOSED, MAX_SLOTS, Position, Tail};
 
 /// The words that every push reads, and most write.
-pub(crate) struct Producers<T, const ALL_WIDE: bool = false> {
+pub(crate) struct Producers<T> {
     /// A [`Tail`]. Every change within a life is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
     /// Address of a block that the consumer is done with, for the next producer that needs one; 0:
     /// none. Only the consumer puts an address here, and only over a 0.
     spare: AtomicUsize,
-    /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
+    /// The number of this life. Changed by the consumer while the tail is closed and nothing is
+    /// claimed.
     generation: AtomicU32,
-    /// Slots of the first block.
+    /// Slots of the first block; each later one has twice as many and one, up to `largest`.
     first: u8,
-    /// Slots of the second block, or 0: as many as `later`; with [`HAS_COME`] when there has been
-    /// one since the queue had no block.
-    second: AtomicU8,
-    /// Slots of each other block.
-    later: u16,
+    /// The number of blocks smaller than that which have come since there was none, or a few less.
+    grown: AtomicU8,
+    /// Slots of the largest blocks.
+    largest: u16,
     events: PhantomData<T>,
 }
 
-/// In `second`: the next block is a later one.
-const HAS_COME: u8 = 0x80;
-
-/// Whether one generation comes after the other. Out of line: mostly they are the same, and a push
-/// need not know more.
+/// Says whether one generation comes after the other. Out of line: mostly they are the same, and a
+/// push need not know more.
 #[cold]
 #[inline(never)]
 fn is_later(generation: u32, than: u32) -> bool {
     generation.wrapping_sub(than).cast_signed() > 0
 }
 
-impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
-    /// # Panics
-    /// If a block had no slot, or more than 255, or more than 511 if it is a later one.
-    pub(crate) fn new(sizes: Sizes) -> Self {
-        let in_a_byte = |slots: usize| match u8::try_from(slots) {
-            Ok(slots @ 1..) => slots,
-            _ => panic!("a first block has 1 to 255 slots, not {slots}"),
-        };
-        assert!(
-            (1..=MAX_SLOTS).contains(&sizes.later),
-            "a later block has 1 to 511 slots, not {}",
-            sizes.later
-        );
+impl<T> Producers<T> {
+    /// Without a block. `first` and `largest` are cut to what a block may have.
+    pub(crate) fn new(first: usize, largest: usize) -> Self {
         Self {
-            tail: AtomicUsize::new(Tail::<ALL_WIDE>::open(Position::NONE).to_word()),
+            tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
-            first: in_a_byte(sizes.first),
-            second: AtomicU8::new(sizes.second.map_or(0, |slots| in_a_byte(slots) & !HAS_COME)),
-            later: sizes.later as u16,
+            first: first.clamp(1, MAX_SLOTS.min(u8::MAX.into())) as u8,
+            grown: AtomicU8::new(0),
+            largest: largest.clamp(1, MAX_SLOTS) as u16,
             events: PhantomData,
         }
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        let Some(place) = self.claim() else {
+        let place = self.claim();
+        if place == Position::NONE {
             return Err(Closed(event));
-        };
+        }
         // SAFETY: `claim` gave us the slot.
         unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
         Ok(())
@@ -76,61 +62,16 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        self.push_by(|| self.claim(), generation, event)
-    }
-
-    /// `push_in`, after a claim that gave no slot: [`claim_in`](Self::claim_in)'s error says why.
-    #[inline]
-    pub(crate) fn push_in_slowly(
-        &self,
-        generation: u32,
-        event: T,
-        lost: Option<Tail<ALL_WIDE>>,
-    ) -> Result<(), PushError<T>> {
-        self.push_by(|| self.claim_slowly(lost), generation, event)
-    }
-
-    #[inline]
-    fn push_by(
-        &self,
-        claim: impl FnOnce() -> Option<Position<ALL_WIDE>>,
-        generation: u32,
-        event: T,
-    ) -> Result<(), PushError<T>> {
         // A life that is over does not come back, so there is no need to cancel a slot. An earlier
         // generation than the caller's says nothing: the load may be old.
         let now = self.generation();
         if now != generation && is_later(now, generation) {
             return Err(PushError::Stale(event));
         }
-        match claim() {
-            Some(place) => self.fill_in(generation, place, event),
-            None => Err(PushError::Closed(event)),
+        let place = self.claim();
+        if place == Position::NONE {
+            return Err(PushError::Closed(event));
         }
-    }
-
-    /// Claims the next slot, as [`claim_at_once`](Self::claim_at_once), if the life is that one,
-    /// which [`fill_in`](Self::fill_in) must ask again.
-    #[inline]
-    pub(crate) fn claim_in(
-        &self,
-        generation: u32,
-    ) -> Result<Position<ALL_WIDE>, Option<Tail<ALL_WIDE>>> {
-        if self.generation() == generation {
-            self.claim_at_once()
-        } else {
-            Err(None)
-        }
-    }
-
-    /// Ends a push into a slot that was claimed just now.
-    #[inline]
-    pub(crate) fn fill_in(
-        &self,
-        generation: u32,
-        place: Position<ALL_WIDE>,
-        event: T,
-    ) -> Result<(), PushError<T>> {
         // Now the answer is final: a life ends only when every slot that was claimed in it is
         // emptied, and this one is not even filled.
         let (block, index) = (Block::at(place.block()), place.left() - 1);
@@ -144,87 +85,86 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         Ok(())
     }
 
-    /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    /// Claims the next slot, which comes after the place returned; `NONE` if the queue is closed.
     #[inline]
-    pub(crate) fn claim(&self) -> Option<Position<ALL_WIDE>> {
-        match self.claim_at_once() {
-            Ok(place) => Some(place),
-            Err(lost) => self.claim_slowly(lost),
-        }
-    }
-
-    /// Claims the next slot, which comes after the place returned, if one compare-exchange is
-    /// enough. An error has the word of a compare-exchange that was lost.
-    #[inline]
-    fn claim_at_once(&self) -> Result<Position<ALL_WIDE>, Option<Tail<ALL_WIDE>>> {
+    pub(crate) fn claim(&self) -> Position {
         let tail = self.tail_after_close();
         if tail.closed || tail.next.left() == 0 {
-            return Err(None);
+            return self.claim_slowly(None);
         }
-        self.advance(tail, tail.next.next()).map_err(Some)?;
-        Ok(tail.next)
+        match self.advance(tail, tail.next.next()) {
+            Ok(()) => tail.next,
+            Err(now) => self.claim_slowly(Some(now)),
+        }
     }
 
     /// The tail. A push that it refuses comes after the close.
     #[inline]
-    fn tail_after_close(&self) -> Tail<ALL_WIDE> {
+    fn tail_after_close(&self) -> Tail {
         // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
         // claim does not rely on it: its own RMW acquires.
         Tail::from_word(self.tail.load(Ordering::Acquire))
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: what `claim_at_once`
-    /// says. Out of line, so that a push that wins at once needs few registers.
+    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one has
+    /// failed. Out of line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(&self, lost: Option<Tail<ALL_WIDE>>) -> Option<Position<ALL_WIDE>> {
+    fn claim_slowly(&self, lost: Option<Tail>) -> Position {
         let mut backoff = Backoff::new();
-        let mut tail = lost.unwrap_or_else(|| self.tail_after_close());
-        let mut lost = lost.is_some();
-        loop {
-            if lost {
-                backoff.lost();
-            }
-            if tail.closed {
-                return None;
-            }
+        let mut tail = match lost {
+            Some(now) => backoff.lost(now),
+            None => self.tail_after_close(),
+        };
+        while !tail.closed {
             let claimed = if tail.next.left() == 0 {
                 self.install(tail)
             } else {
                 self.advance(tail, tail.next.next()).map(|()| tail.next)
             };
             match claimed {
-                Ok(place) => return Some(place),
-                Err(now) => (tail, lost) = (now, true),
+                Ok(place) => return place,
+                Err(now) => tail = backoff.lost(now),
             }
         }
+        Position::NONE
     }
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
-    fn install(&self, tail: Tail<ALL_WIDE>) -> Result<Position<ALL_WIDE>, Tail<ALL_WIDE>> {
-        let mut block = self.new_block(tail.next.block());
-        let start = block.follow(tail.next.block());
-        // If another producer was faster, its block has room for us, and ours is freed.
-        self.advance(tail, start.next())?;
-        block.published();
-        if tail.next != Position::NONE {
-            // Not before the claim: then a block that loses the race would use up the small size.
-            self.set_second(true);
+    fn install(&self, tail: Tail) -> Result<Position, Tail> {
+        // ORDERING: Relaxed: a block of another size does no harm.
+        let grown = match tail.next {
+            Position::NONE => 0,
+            _ => self.grown.load(Ordering::Relaxed),
+        };
+        let largest = usize::from(self.largest);
+        let slots = largest.min(((usize::from(self.first) + 1) << grown) - 1);
+        let block = match self.take_spare() {
+            0 => Block::<T>::allocate(slots),
+            spare => {
+                let spare = Block::at(spare);
+                // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
+                unsafe { spare.empty() };
+                spare
+            }
+        };
+        // SAFETY: this thread's alone until the exchange succeeds.
+        let start = unsafe { block.follow(tail.next.block()) };
+        if let Err(now) = self.advance(tail, start.next()) {
+            // Another producer was faster, and its block has room for us.
+            // SAFETY: as above; all its slots are empty.
+            unsafe { block.free() };
+            return Err(now);
+        }
+        // ORDERING: Relaxed: see above. After the claim: a block that loses it does not count.
+        if slots < largest {
+            self.grown.store(grown + 1, Ordering::Relaxed);
         }
         Ok(start)
     }
 
-    /// Notes whether the second block has come.
-    fn set_second(&self, has_come: bool) {
-        // ORDERING: Relaxed, both: see `next_size`. The slots never change, so a store that comes
-        // late spoils nothing but the note.
-        let noted = self.second.load(Ordering::Relaxed);
-        let second = noted & !HAS_COME | if has_come { HAS_COME } else { 0 };
-        self.second.store(second, Ordering::Relaxed);
-    }
-
     /// The one step in which a slot is claimed.
-    fn advance(&self, from: Tail<ALL_WIDE>, to: Position<ALL_WIDE>) -> Result<(), Tail<ALL_WIDE>> {
+    fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
         // ORDERING: success Acquire, with the installation or the rewind of this block: its memory
         // is ready for us. The load has acquired that if the word is still the same one; but it may
         // be the same *again*, after a rewind. Also with `open_next_life`: the generation that is
@@ -240,27 +180,6 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         ) {
             Ok(_) => Ok(()),
             Err(now) => Err(Tail::from_word(now)),
-        }
-    }
-
-    /// The spare block, or one from the allocator.
-    fn new_block(&self, prev: usize) -> NewBlock<T> {
-        if prev == 0 {
-            return NewBlock::allocate(usize::from(self.first));
-        }
-        match self.take_spare() {
-            0 => NewBlock::allocate(self.next_size()),
-            // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
-            spare => unsafe { NewBlock::reuse(spare) },
-        }
-    }
-
-    /// Slots of a block that follows another one.
-    fn next_size(&self) -> usize {
-        // ORDERING: Relaxed: a block of another size does no harm.
-        match self.second.load(Ordering::Relaxed) {
-            second @ 1..HAS_COME => usize::from(second),
-            _ => usize::from(self.later),
         }
     }
 
@@ -280,11 +199,11 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
     /// As for [`Block::free`]; and the caller is the consumer.
     pub(crate) unsafe fn retire(&self, block: Block<T>) {
         // SAFETY: live (contract).
-        let start: Position<ALL_WIDE> = unsafe { block.start() };
+        let start = unsafe { block.start() };
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. It is an RMW also because loom is not exact
         // where plain stores compete with RMWs.
-        let kept = start.left() == usize::from(self.later)
+        let kept = start.left() == usize::from(self.largest)
             && self
                 .spare
                 .compare_exchange(0, start.block(), Ordering::Release, Ordering::Relaxed)
@@ -300,12 +219,12 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         let spare = self.take_spare();
         if spare != 0 {
             // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
-            drop(unsafe { NewBlock::<T>::reuse(spare) });
+            unsafe { Block::<T>::at(spare).free() };
         }
     }
 
     /// Where the tail is, with every push that happened before a claim up to there.
-    pub(crate) fn snapshot(&self) -> Position<ALL_WIDE> {
+    pub(crate) fn snapshot(&self) -> Position {
         // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
         // RMWs): the consumer can walk the blocks, and sees as complete every push that completed
         // before one of these claims.
@@ -313,21 +232,21 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
     }
 
     /// Where the tail is, and whether it is closed; no edge.
-    pub(crate) fn tail(&self) -> Tail<ALL_WIDE> {
+    pub(crate) fn tail(&self) -> Tail {
         // ORDERING: Relaxed: the answer is about the word alone.
         Tail::from_word(self.tail.load(Ordering::Relaxed))
     }
 
     /// Where the tail is, as `tail` says; and each push that claims later sees what the caller did
     /// before.
-    pub(crate) fn tail_after_notice(&self) -> Tail<ALL_WIDE> {
+    pub(crate) fn tail_after_notice(&self) -> Tail {
         // ORDERING: Release, with the Acquire of the claims that follow. An RMW that changes
         // nothing, so that each claim is either before it, and seen here, or after it.
         Tail::from_word(self.tail.fetch_or(0, Ordering::Release))
     }
 
     /// Moves the tail back to the start of its block, if it is at `end` still.
-    pub(crate) fn rewind(&self, end: Position<ALL_WIDE>, start: Position<ALL_WIDE>) -> bool {
+    pub(crate) fn rewind(&self, end: Position, start: Position) -> bool {
         // ORDERING: success Release, with the Acquire of the claims that follow: values were read,
         // and slots cleared, before a producer writes them again. Failure Relaxed: another slot was
         // claimed, or a block installed, or the queue closed; nothing has changed for the consumer.
@@ -342,7 +261,7 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
     }
 
     /// Takes the last block out of the tail, if the tail is as given still.
-    pub(crate) fn leave_block(&self, tail: Tail<ALL_WIDE>) -> bool {
+    pub(crate) fn leave_block(&self, tail: Tail) -> bool {
         let without = Tail {
             next: Position::NONE,
             ..tail
@@ -355,9 +274,6 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        if left.is_ok() {
-            self.set_second(false);
-        }
         left.is_ok()
     }
 
@@ -365,8 +281,7 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         // ORDERING: Release, with the Acquire load in `tail_after_close`. An RMW, because a store
         // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
-        self.tail
-            .fetch_or(Tail::<ALL_WIDE>::CLOSED, Ordering::Release);
+        self.tail.fetch_or(CLOSED, Ordering::Release);
     }
 
     pub(crate) fn generation(&self) -> u32 {

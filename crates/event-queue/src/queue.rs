@@ -2,18 +2,18 @@
 
 use core::fmt;
 
+use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::depth::Depth;
 use crate::producers::Producers;
-use crate::sizes::Sizes;
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
 /// ends.
 ///
-/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 slots;
-/// and larger ones, of up to 511 slots, if more events wait than that.
+/// It has 32 bytes, and allocates nothing before the first event; then a block of one slot; and if
+/// more events wait, blocks of 3, 7, 15 slots and so on, up to 2 KiB.
 ///
 /// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
 /// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
@@ -43,8 +43,8 @@ use crate::sizes::Sizes;
 /// assert_eq!(process.events.push(3).unwrap_err().into_inner(), 3);
 /// ```
 pub struct EventQueue<T> {
-    producers: Producers<T>,
-    consumer: Consumer<T>,
+    pub(crate) producers: Producers<T>,
+    pub(crate) consumer: Consumer<T>,
 }
 
 // SAFETY: the queue owns its events, and they leave it by value, perhaps on another thread:
@@ -56,38 +56,17 @@ unsafe impl<T: Send> Sync for EventQueue<T> {}
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        Self::with_sizes(Sizes::of_queue::<T>())
+        // An allocator gives 2048 bytes for that.
+        Self::with_blocks(1, Block::<T>::slots_in(2040, 7))
     }
 
-    /// As [`new`](Self::new), with `first` slots in the first block, 1 to 255, and `later` slots in
-    /// each block that follows, 1 to 511.
-    ///
-    /// # Panics
-    /// If one of the numbers is not in its range.
-    pub fn with_blocks(first: usize, later: usize) -> Self {
-        Self::with_sizes(Sizes {
-            first,
-            second: None,
-            later,
-        })
-    }
-
-    /// As [`new`](Self::new), for a great number of queues that seldom have more than one event:
-    /// the first block has one slot. The second, which comes when two events wait, has three, as
-    /// the first one of `new`; all later ones are large. After a [`shrink`](Self::shrink) that left
-    /// nothing it begins anew.
-    pub fn with_one_slot() -> Self {
-        let sizes = Sizes::of_queue::<T>();
-        Self::with_sizes(Sizes {
-            first: 1,
-            second: Some(sizes.first),
-            ..sizes
-        })
-    }
-
-    fn with_sizes(sizes: Sizes) -> Self {
+    /// As [`new`](Self::new), with `first` slots in the first block, and at most `largest` in any;
+    /// each block has twice as many as the one before, and one. Numbers below 1, or above what a
+    /// block can have, are taken for the nearest one that is possible: a first block has at most
+    /// 255 slots, others 2047; where addresses have 32 bits, all have at most 7.
+    pub fn with_blocks(first: usize, largest: usize) -> Self {
         Self {
-            producers: Producers::new(sizes),
+            producers: Producers::new(first, largest),
             consumer: Consumer::new(),
         }
     }
@@ -98,9 +77,9 @@ impl<T> EventQueue<T> {
     /// reuse of a block succeeded. Allocates a block when the last one is used up and the consumer
     /// has left no spare; aborts when memory runs out.
     ///
-    /// What the caller did before happens before what the consumer does with the event. The push
-    /// does not wake the consumer: wake it *after* the push has returned, and a drain that begins
-    /// later finds the event.
+    /// The caller's earlier actions happen before the consumer's use of the event. The push does
+    /// not wake the consumer: wake it *after* the push has returned, and a drain that begins later
+    /// finds the event.
     ///
     /// # Errors
     /// [`Closed`] hands the event back when the queue is closed. What the closing thread did before
@@ -134,24 +113,28 @@ impl<T> EventQueue<T> {
     /// Moves every event whose push happened before this call to `sink`, oldest first; returns how
     /// many were moved.
     ///
-    /// Wait-free: one pass over the slots that were claimed when it began. It passes over an event
+    /// Wait-free: one scan of the slots that were claimed when it began. It passes over an event
     /// whose push is still under way, and a later drain delivers that; events that the same thread
     /// pushes later, or a thread that learnt of that push's completion, are never delivered before
     /// it. Pushes that begin during the drain are left for the next one.
     ///
     /// If `sink` panics, it already owns the event it was called with; the rest stay in the queue.
     ///
-    /// A drain frees blocks. One that passes over a push allocates a few words, unless the drain
-    /// before it did.
-    ///
     /// # Safety
     /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`,
     /// `pop`, `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
     #[inline]
-    pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
+    pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
+        let mut moved = 0;
+        let sink = |event| {
+            moved += 1;
+            sink(event);
+            true
+        };
         // SAFETY: as ours.
-        unsafe { self.consumer.drain(&self.producers, sink) }
+        unsafe { self.consumer.drain_while(&self.producers, sink) };
+        moved
     }
 
     /// As [`drain`](Self::drain), but moves `max` events at most. Returns whether it stopped for
@@ -161,7 +144,7 @@ impl<T> EventQueue<T> {
     /// `false`, and need not be woken for what is left. `true` does not promise that a later call
     /// finds an event: pushes may be under way in the slots that are left.
     ///
-    /// Each call begins a new pass, so the order is that of [`drain`](Self::drain), at the same
+    /// Each call begins a new scan, so the order is that of [`drain`](Self::drain), at the same
     /// cost per event. The first call that meets a backlog walks over its blocks once, to link
     /// them, but not over the events.
     ///
@@ -185,15 +168,23 @@ impl<T> EventQueue<T> {
     /// assert_eq!(portions, [vec![0, 1], vec![2, 3], vec![4]]);
     /// ```
     #[inline]
-    pub unsafe fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
+    pub unsafe fn drain_up_to(&self, max: usize, mut sink: impl FnMut(T)) -> bool {
+        if max == 0 {
+            return !self.is_empty();
+        }
+        let mut left = max;
+        let sink = |event| {
+            left -= 1;
+            sink(event);
+            left > 0
+        };
         // SAFETY: as ours.
-        unsafe { self.consumer.drain_up_to(&self.producers, max, sink) }
+        unsafe { self.consumer.drain_while(&self.producers, sink) }
     }
 
     /// Takes the oldest event, or `None` if no push had completed when it looked.
     ///
-    /// Delivers in the order of [`drain`](Self::drain); the two may be mixed. Wait-free: at most
-    /// the rest of an old pass and one new one.
+    /// As [`drain_up_to`](Self::drain_up_to) one event. Wait-free.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -211,12 +202,13 @@ impl<T> EventQueue<T> {
         self.producers.close();
     }
 
-    /// Whether [`close`](Self::close) was called. Any thread; wait-free. No happens-before edge.
+    /// Says whether the queue [is closed](Self::close). Any thread; wait-free. No happens-before
+    /// edge.
     pub fn is_closed(&self) -> bool {
         self.producers.tail().closed
     }
 
-    /// Whether every claimed slot is emptied. Any thread; wait-free. No happens-before edge.
+    /// Says whether every claimed slot is emptied. Any thread; wait-free. No happens-before edge.
     ///
     /// Exact on the consumer's thread, except in a `sink`: `false` after a drain means that a push
     /// has begun. For any other thread it is a hint, because the queue may move on between the two
@@ -225,12 +217,11 @@ impl<T> EventQueue<T> {
         self.consumer.is_empty(&self.producers)
     }
 
-    /// How many events wait, for people. Any thread; wait-free. No happens-before edge.
+    /// Counts the events that wait, for people. Any thread; wait-free. No happens-before edge.
     ///
-    /// Known as long as they are in one block: of a queue that is
-    /// [embedded](Self::with_one_slot), up to some fifty. Beyond that it is the least number that
-    /// there are. Pushes that are under way count, and so do events behind one of these that a
-    /// drain has taken already.
+    /// Known as long as they are in one block. Beyond that it is the least number that there are.
+    /// Pushes that are under way count, and so do events behind one of these that a drain has taken
+    /// already.
     pub fn depth(&self) -> Depth {
         Depth::between(self.consumer.head(), self.producers.tail().next)
     }

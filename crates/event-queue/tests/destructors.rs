@@ -99,9 +99,9 @@ fn of_a_queue() {
 }
 
 #[test]
-fn of_a_queue_with_one_slot_and_a_spare() {
+fn of_a_queue_with_a_spare() {
     all_are_dropped(|events| {
-        let queue = EventQueue::with_one_slot();
+        let queue = EventQueue::with_blocks(1, 3);
         for _ in 0..200 {
             queue.push(None).unwrap();
         }

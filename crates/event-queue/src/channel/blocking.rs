@@ -13,62 +13,11 @@ use filch_sync::time;
 use super::receiver::{Found, Receiver};
 use super::recv_error::RecvError;
 
-/// How long to sleep beside a push that has claimed a slot, and perhaps has not seen the waker. Its
+/// The length of a sleep beside a push that has claimed a slot, and perhaps not seen the waker. Its
 /// thread is not running, or it would have been done long ago.
 const NAP: Duration = Duration::from_millis(1);
 
-/// What a thread sleeps on.
-struct Bed {
-    parker: Parker,
-    waker: Waker,
-}
-
-impl Bed {
-    fn new() -> Self {
-        let parker = Parker::new();
-        let waker = Waker::from(Arc::new(parker.unparker()));
-        Self { parker, waker }
-    }
-
-    /// Sleeps until the waker is used, or until `deadline`. Whether it was used.
-    fn sleep(&self, deadline: Option<Instant>) -> bool {
-        match deadline {
-            Some(deadline) => self.parker.park_deadline(deadline),
-            None => {
-                self.parker.park();
-                true
-            }
-        }
-    }
-}
-
 impl<T: Send> Receiver<T> {
-    /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
-    /// queue is closed, or the last sender is gone.
-    ///
-    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
-    /// the last sender's drop, wakes it.
-    ///
-    /// # Examples
-    /// ```
-    /// let (sender, mut receiver) = filch_event_queue::channel();
-    /// let counting = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
-    ///
-    /// let mut sum = 0;
-    /// while let Some(number) = receiver.recv() {
-    ///     sum += number;
-    /// }
-    /// assert_eq!(sum, 6);
-    /// # counting.join().unwrap();
-    /// ```
-    #[inline]
-    pub fn recv(&mut self) -> Option<T> {
-        match self.pop() {
-            None => self.recv_until(None).ok(),
-            event => event,
-        }
-    }
-
     /// As [`recv`](Self::recv), but waits for `timeout` at most.
     ///
     /// # Errors
@@ -84,9 +33,9 @@ impl<T: Send> Receiver<T> {
     /// `None`: however long it takes.
     #[cold]
     #[inline(never)]
-    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
+    pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
         let mut spinner = AdaptiveSpinner::new();
-        let mut bed = None;
+        let mut bed: Option<(Parker, Waker)> = None;
         loop {
             match self.try_recv() {
                 Err(RecvError::Empty) => {}
@@ -95,8 +44,12 @@ impl<T: Send> Receiver<T> {
             if spinner.spin() == Spin::Again {
                 continue;
             }
-            let bed = bed.get_or_insert_with(Bed::new);
-            let until = match self.leave_waker(&bed.waker) {
+            let (parker, waker) = bed.get_or_insert_with(|| {
+                let parker = Parker::new();
+                let waker = Waker::from(Arc::new(parker.unparker()));
+                (parker, waker)
+            });
+            let until = match self.leave_waker(waker) {
                 Found::Event(event) => return Ok(event),
                 Found::Over => return Err(RecvError::Disconnected),
                 Found::Nothing => deadline,
@@ -105,7 +58,14 @@ impl<T: Send> Receiver<T> {
                     Some(deadline.map_or(nap, |deadline| nap.min(deadline)))
                 }
             };
-            if !bed.sleep(until) {
+            let is_woken = match until {
+                Some(until) => parker.park_deadline(until),
+                None => {
+                    parker.park();
+                    true
+                }
+            };
+            if !is_woken {
                 self.shared.sleeper.withdraw();
                 if deadline.is_some_and(|deadline| time::now() >= deadline) {
                     return self.try_recv();
@@ -129,7 +89,7 @@ mod tests {
     #[test]
     fn a_thread_waits_for_a_push_that_is_under_way() {
         let (sender, mut receiver) = channel();
-        let place = sender.shared.producers.claim().unwrap();
+        let place = sender.shared.producers.claim();
         let receiving = thread::spawn(move || receiver.recv());
         let sleeper = &sender.shared.sleeper;
         for asleep in [true, false, true] {

@@ -1,13 +1,15 @@
 //! The safe pair of ends: any number of senders, one receiver, which may sleep.
 
+mod adaptive_delay;
 #[cfg(not(target_os = "none"))]
 mod blocking;
-mod pace;
 mod receiver;
 mod recv_error;
 mod sender;
 mod shared;
 mod sleeper;
+#[cfg(test)]
+mod tests;
 
 use filch_sync::Arc;
 

@@ -4,16 +4,19 @@ use core::cell::Cell;
 use core::fmt;
 use core::iter;
 use core::marker::PhantomData;
+use core::mem;
 use core::task::{Context, Poll, Waker};
 
 use filch_sync::{Arc, hint};
 
-use super::pace::Pace;
+use super::adaptive_delay::AdaptiveDelay;
 use super::recv_error::RecvError;
 use super::sender::Sender;
 use super::shared::Shared;
+use crate::block::Block;
 use crate::closed::ReopenError;
-use crate::content::Full;
+use crate::position::Position;
+use crate::scan::Scan;
 
 /// The consumer's end, of which there is one. It may move between threads, but one at a time uses
 /// it.
@@ -29,12 +32,16 @@ use crate::content::Full;
 /// an [`EventQueue`](crate::EventQueue).
 pub struct Receiver<T> {
     pub(super) shared: Arc<Shared<T>>,
-    pace: Pace,
+    delay: AdaptiveDelay,
+    /// Set while slots behind the head may be emptied, and are marked.
+    is_marked: bool,
+    /// The scan that has passed them, if it is not over.
+    scan: Option<Scan>,
     /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
 
-/// What a receiver finds that has left its waker.
+/// The queue, as a receiver finds it that has left its waker.
 pub(super) enum Found<T> {
     Event(T),
     /// No event, and no push is under way: the next one wakes.
@@ -49,73 +56,106 @@ impl<T> Receiver<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         Self {
             shared,
-            pace: Pace::new(),
+            delay: AdaptiveDelay::new(),
+            is_marked: false,
+            scan: None,
             not_sync: PhantomData,
         }
     }
 }
 
 impl<T: Send> Receiver<T> {
-    /// How many pauses an event is worth. A producer takes longer for a large one.
+    /// The pauses that an event is worth. A producer takes longer for a large one.
     const PAUSES_PER_EVENT: u32 = 4 + 4 * (size_of::<T>() / 64) as u32;
+
+    /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
+    /// queue is closed, or the last sender is gone.
+    ///
+    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
+    /// the last sender's drop, wakes it.
+    #[cfg(not(target_os = "none"))]
+    #[inline]
+    pub fn recv(&mut self) -> Option<T> {
+        match self.pop() {
+            None => self.recv_until(None).ok(),
+            event => event,
+        }
+    }
 
     /// Takes the oldest event, if there is one. Wait-free; see
     /// [`EventQueue::pop`](crate::EventQueue::pop).
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if let Some(event) = self.at_hand() {
+        match self.pass_head() {
             // SAFETY: found just now.
-            return Some(unsafe { event.take() });
+            Some(place) => Some(unsafe { Block::take(place) }),
+            None => self.pop_slowly(),
         }
-        self.pop_after_pause()
     }
 
-    /// The oldest event, if to find it takes no look at the tail; to be taken at once.
+    /// Goes on behind the oldest event, if it is found without a look at the tail. The caller takes
+    /// it at once.
     #[inline]
-    fn at_hand(&mut self) -> Option<Full<T>> {
-        // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        let event = unsafe { self.shared.consumer.at_hand() }?;
-        self.pace.took(1);
-        Some(event)
+    fn pass_head(&mut self) -> Option<Position> {
+        if self.is_marked {
+            return None;
+        }
+        // SAFETY: there is one receiver, borrowed exclusively; no slot behind the head is emptied.
+        let place = unsafe { self.shared.consumer.pass_head() }?;
+        self.delay.run = self.delay.run.wrapping_add(1);
+        Some(place)
     }
 
-    /// The rest of `pop`, if no event is at hand.
+    /// The rest of `pop`.
     #[cold]
     #[inline(never)]
-    fn pop_after_pause(&mut self) -> Option<T> {
-        let Shared {
-            consumer,
-            producers,
-            ..
-        } = &*self.shared;
-        // SAFETY: as in `at_hand`, here and below.
-        if let Some(event) = unsafe { consumer.pop_in_kept_pass(producers) } {
-            self.pace.took(1);
-            return Some(event);
+    fn pop_slowly(&mut self) -> Option<T> {
+        let event = self.pop_by_scan();
+        if event.is_some() {
+            return event;
         }
         // At a block's end the next event may be there; to see it, one has to ask the tail.
-        let pauses = match consumer.head().left() {
+        let pauses = match self.shared.consumer.head().left() {
             0 | 1 => 0,
-            _ => self.pace.caught_up(Self::PAUSES_PER_EVENT),
+            _ => self.delay.caught_up(Self::PAUSES_PER_EVENT),
         };
         if pauses > 0 {
             hint::linger(pauses);
-            if let Some(event) = self.at_hand() {
+            if let Some(place) = self.pass_head() {
                 // SAFETY: found just now.
-                return Some(unsafe { event.take() });
+                return Some(unsafe { Block::take(place) });
             }
         }
-        let Shared {
-            consumer,
-            producers,
-            ..
-        } = &*self.shared;
-        // SAFETY: as above; the kept pass is over.
-        let event = unsafe { consumer.pop_in_new_pass(producers) };
-        if event.is_some() {
-            self.pace.took(1);
-        } else if pauses > 0 {
-            self.pace.in_vain();
+        self.scan = self.new_scan();
+        let event = self.pop_by_scan();
+        if event.is_none() && pauses > 0 {
+            self.delay.in_vain();
+        }
+        event
+    }
+
+    /// A scan of all that is claimed now, if that is anything.
+    fn new_scan(&self) -> Option<Scan> {
+        let head = self.shared.consumer.head();
+        let limit = self.shared.producers.snapshot();
+        (head != limit).then_some(Scan::new(head, limit))
+    }
+
+    /// The next event of the scan, if there is one.
+    fn pop_by_scan(&mut self) -> Option<T> {
+        let scan = self.scan.as_mut()?;
+        let (consumer, producers) = (&self.shared.consumer, &self.shared.producers);
+        // SAFETY: there is one receiver, borrowed exclusively; the limit was acquired, and the scan
+        // is the newest.
+        let place = unsafe { scan.next(producers) };
+        // SAFETY: found just now.
+        let event = place.map(|place| unsafe { Block::take(place) });
+        // SAFETY: as above.
+        unsafe { consumer.store(producers, scan) };
+        self.delay.run = self.delay.run.wrapping_add(event.is_some().into());
+        self.is_marked = scan.leaves_marks(self.is_marked);
+        if !self.is_marked {
+            self.scan = None;
         }
         event
     }
@@ -130,11 +170,11 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, RecvError> {
         // Not by `pop`: to make a `Result` of an `Option` is a copy of the event.
-        if let Some(event) = self.at_hand() {
+        if let Some(place) = self.pass_head() {
             // SAFETY: found just now.
-            return Ok(unsafe { event.take() });
+            return Ok(unsafe { Block::take(place) });
         }
-        match self.pop_after_pause() {
+        match self.pop_slowly() {
             Some(event) => Ok(event),
             None if self.shared.is_over() => Err(RecvError::Disconnected),
             None => Err(RecvError::Empty),
@@ -148,12 +188,25 @@ impl<T: Send> Receiver<T> {
 
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
-    pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
-        // SAFETY: as in `pop`.
-        let moved = unsafe { self.shared.consumer.drain(&self.shared.producers, sink) };
+    pub fn drain(&mut self, mut sink: impl FnMut(T)) -> usize {
+        let mut moved = 0;
+        self.scan = None;
+        let Some(mut scan) = self.new_scan() else {
+            return 0;
+        };
+        // Also if the sink panics.
+        let was_marked = mem::replace(&mut self.is_marked, true);
+        let sink = |event| {
+            moved += 1;
+            sink(event);
+            true
+        };
+        // SAFETY: as in `pop_by_scan`.
+        unsafe { (self.shared.consumer).run(&self.shared.producers, &mut scan, sink) };
+        self.is_marked = scan.leaves_marks(was_marked);
         if moved > 0 && !self.is_empty() {
-            self.pace.took(moved);
-            hint::linger(self.pace.caught_up(Self::PAUSES_PER_EVENT));
+            self.delay.run = self.delay.run.wrapping_add(moved as u32);
+            hint::linger(self.delay.caught_up(Self::PAUSES_PER_EVENT));
         }
         moved
     }
@@ -269,8 +322,8 @@ impl<T: Send> Receiver<T> {
         Sender::new(&self.shared, self.generation())
     }
 
-    /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push
-    /// is under way, or has completed since. Wait-free.
+    /// Says whether every slot that a push has claimed is emptied. `false` right after a drain: a
+    /// push is under way, or has completed since. Wait-free.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
@@ -282,7 +335,7 @@ impl<T> Drop for Receiver<T> {
         // A waker may own the task that owns the other end.
         self.shared.sleeper.withdraw();
         // SAFETY: there is one receiver, and this is it.
-        unsafe { self.shared.consumer.discard(&self.shared.producers) };
+        unsafe { self.shared.consumer.clear(&self.shared.producers) };
     }
 }
 
@@ -318,7 +371,7 @@ mod tests {
         let woken = Arc::new(Woken(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&woken));
         let mut cx = Context::from_waker(&waker);
-        let place = sender.shared.producers.claim().unwrap();
+        let place = sender.shared.producers.claim();
 
         assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
         assert!(woken.0.swap(false, Ordering::Relaxed));

@@ -6,7 +6,6 @@ use filch_sync::Arc;
 
 use super::shared::Shared;
 use crate::closed::PushError;
-use crate::position::Tail;
 
 /// The producers' end, for one life of the queue: any number of clones, on any threads.
 pub struct Sender<T> {
@@ -31,40 +30,11 @@ impl<T: Send> Sender<T> {
     /// If the receiver's waker panics, and with that panic. The event is in the queue.
     #[inline]
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
-        let producers = &self.shared.producers;
-        if Self::IN_REGISTERS {
-            match producers.claim_in(self.generation) {
-                Ok(place) => producers.fill_in(self.generation, place, event)?,
-                Err(lost) => return self.push_slowly(event, lost),
-            }
-        } else {
-            producers.push_in(self.generation, event)?;
-        }
-        self.wake_receiver();
-        Ok(())
-    }
-
-    /// Whether an event goes to a function in registers. Then one call does all the rest of a push
-    /// that does not win at once, and a push that does saves no register for it. A larger event
-    /// would have to be in memory for that call: so it would be made there, and copied to its slot,
-    /// where it is made in its slot now.
-    const IN_REGISTERS: bool = size_of::<T>() <= 2 * size_of::<usize>();
-
-    /// The rest of `push`, if the first claim gave no slot.
-    #[cold]
-    #[inline(never)]
-    fn push_slowly(&self, event: T, lost: Option<Tail<true>>) -> Result<(), PushError<T>> {
-        let producers = &self.shared.producers;
-        producers.push_in_slowly(self.generation, event, lost)?;
-        self.wake_receiver();
-        Ok(())
-    }
-
-    #[inline]
-    fn wake_receiver(&self) {
+        self.shared.producers.push_in(self.generation, event)?;
         if self.shared.sleeper.is_asleep() {
             self.shared.sleeper.wake();
         }
+        Ok(())
     }
 
     /// The number of the life for which this sender was made. Wait-free.
@@ -72,14 +42,14 @@ impl<T: Send> Sender<T> {
         self.generation
     }
 
-    /// Whether pushes of this sender are refused: the queue is closed, or was reopened. Wait-free.
-    /// No happens-before edge.
+    /// Says whether pushes of this sender are refused: the queue is closed, or was reopened.
+    /// Wait-free. No happens-before edge.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed() || self.shared.producers.generation() != self.generation
     }
 
-    /// Whether every slot that a push has claimed is emptied: a hint, since the queue may move on
-    /// meanwhile. Wait-free. No happens-before edge.
+    /// Says whether every slot that a push has claimed is emptied: a hint, since the queue may move
+    /// on meanwhile. Wait-free. No happens-before edge.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
@@ -147,7 +117,7 @@ mod tests {
         let alive = Arc::new(());
         let (sender, receiver) = channel::<Loud>();
         let producers = &sender.shared.producers;
-        let stalled = [1, 2, 3].map(|number| (producers.claim().unwrap(), number));
+        let stalled = [1, 2, 3].map(|number| (producers.claim(), number));
         drop(receiver);
         for (place, number) in stalled {
             let _alive = Arc::clone(&alive);

@@ -6,18 +6,18 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 
 use super::sleeper::Sleeper;
+use crate::block::Block;
 use crate::consumer::Consumer;
 use crate::producers::Producers;
-use crate::sizes::Sizes;
 
 /// The producers' words and the consumer's lie on different lines: there are few channels, and
 /// their ends are on different cores. On a third line is what every push reads and few threads
 /// write.
 pub(super) struct Shared<T> {
-    pub(super) producers: CachePadded<Producers<T, true>>,
-    pub(super) consumer: CachePadded<Consumer<T, true>>,
+    pub(super) producers: CachePadded<Producers<T>>,
+    pub(super) consumer: CachePadded<Consumer<T>>,
     pub(super) sleeper: Sleeper,
-    /// How many senders there are.
+    /// The number of senders.
     senders: AtomicUsize,
 }
 
@@ -27,10 +27,20 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
+    /// Bytes of the largest blocks. More where an event takes more than a cache line: the allocator
+    /// takes a good part of what a backlog of these costs.
+    const LARGEST: usize = if size_of::<T>() > 64 { 16_376 } else { 4088 };
+
     /// An empty queue, without senders.
     pub(super) fn new() -> Self {
+        // There are few channels, so this may be large: one rewind serves some two hundred events.
+        let first = Block::<T>::slots_in(2040, 7);
+        Self::with_blocks(first, Block::<T>::slots_in(Self::LARGEST, 31))
+    }
+
+    pub(super) fn with_blocks(first: usize, largest: usize) -> Self {
         Self {
-            producers: CachePadded::new(Producers::new(Sizes::of_channel::<T>())),
+            producers: CachePadded::new(Producers::new(first, largest)),
             consumer: CachePadded::new(Consumer::new()),
             sleeper: Sleeper::new(),
             senders: AtomicUsize::new(0),
@@ -60,14 +70,14 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Whether there are senders; if not, every push of those that there were has happened before.
+    /// Says whether there are senders; if not, all their pushes have happened before.
     fn has_senders(&self) -> bool {
         // ORDERING: Acquire, with the Release of every `leave`: they are RMWs, so the last one ends
         // one release sequence.
         self.senders.load(Ordering::Acquire) > 0
     }
 
-    /// Whether no event is there and none can come. For the receiver.
+    /// Says whether no event is there and none can come. For the receiver.
     pub(super) fn is_over(&self) -> bool {
         // In this order: a push that came before its sender went is seen in the tail.
         let has_senders = self.has_senders();

@@ -24,7 +24,7 @@ impl Sleeper {
         }
     }
 
-    /// Whether a waker is there.
+    /// Says whether a waker is there.
     #[inline]
     pub(super) fn is_asleep(&self) -> bool {
         // ORDERING: Relaxed: the caller's claim has acquired the registration if it must see it

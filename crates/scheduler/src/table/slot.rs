@@ -117,7 +117,7 @@ impl<P: Protocol> Slot<P> {
             index,
             occupancy: Occupancy::new(),
             state: ProcessState::new_complete(),
-            events: EventQueue::with_one_slot(),
+            events: EventQueue::new(),
             mailbox: Mailbox::new(),
             stats: ProcessStats::new(),
             awaited: Awaited::new(),

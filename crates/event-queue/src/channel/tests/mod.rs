@@ -11,18 +11,18 @@
 
 extern crate std;
 
+mod end;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::prelude::v1::*;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use self::end::{End, Event};
 use crate::block::Block;
 use crate::closed::ReopenError;
-use crate::consumer::Consumer;
 use crate::position::Position;
-use crate::producers::Producers;
-use crate::sizes::Sizes;
 
 #[derive(Clone, Debug)]
 enum Call {
@@ -61,14 +61,9 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     prop::collection::vec(call, 0..80)
 }
 
-fn sizes() -> impl Strategy<Value = Sizes> {
-    (1_usize..4, prop::option::of(1_usize..4), 1_usize..20).prop_map(|(first, second, later)| {
-        Sizes {
-            first,
-            second,
-            later,
-        }
-    })
+/// Slots of the first block, and of the largest ones.
+fn sizes() -> impl Strategy<Value = (usize, usize)> {
+    (1_usize..4, 1_usize..20)
 }
 
 /// A claimed slot that is not known to be emptied.
@@ -87,12 +82,9 @@ enum Content {
     Cancelled,
 }
 
-type Event = (u32, Rc<()>);
-
 struct Queue {
-    producers: Producers<Event>,
-    consumer: Consumer<Event>,
-    token: Rc<()>,
+    end: End,
+    token: Arc<()>,
     /// In the order of their claims.
     slots: Vec<Slot>,
     closed: bool,
@@ -104,11 +96,10 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(sizes: Sizes) -> Self {
+    fn new((first, largest): (usize, usize), is_channel: bool) -> Self {
         Self {
-            producers: Producers::new(sizes),
-            consumer: Consumer::new(),
-            token: Rc::new(()),
+            end: End::new(first, largest, is_channel),
+            token: Arc::new(()),
             slots: Vec::new(),
             closed: false,
             life: 0,
@@ -125,7 +116,7 @@ impl Queue {
     fn push(&mut self) {
         let claimed = self.tick();
         let number = claimed;
-        let pushed = self.producers.push((number, Rc::clone(&self.token)));
+        let pushed = self.end.producers().push((number, Arc::clone(&self.token)));
         assert_eq!(pushed.is_err(), self.closed);
         if !self.closed {
             let content = Content::Full(self.tick());
@@ -140,9 +131,9 @@ impl Queue {
 
     fn stall(&mut self) {
         let claimed = self.tick();
-        let place = self.producers.claim();
-        assert_eq!(place.is_none(), self.closed);
-        if let Some(place) = place {
+        let place = self.end.producers().claim();
+        assert_eq!(place == Position::NONE, self.closed);
+        if !self.closed {
             self.newest = claimed;
             self.slots.push(Slot {
                 number: claimed,
@@ -172,7 +163,7 @@ impl Queue {
         } else {
             slot.content = Content::Full(now);
             // SAFETY: as above.
-            unsafe { block.fill(index, (slot.number, Rc::clone(&self.token))) };
+            unsafe { block.fill(index, (slot.number, Arc::clone(&self.token))) };
         }
     }
 
@@ -194,8 +185,7 @@ impl Queue {
     }
 
     fn pop(&mut self) {
-        // SAFETY: one thread.
-        match unsafe { self.consumer.pop(&self.producers) } {
+        match self.end.pop() {
             Some((number, _)) => self.taken(number),
             None => assert_eq!(self.full(), []),
         }
@@ -211,8 +201,7 @@ impl Queue {
                     resume_unwind(Box::new(()));
                 }
             };
-            // SAFETY: one thread.
-            unsafe { self.consumer.drain(&self.producers, sink) }
+            self.end.drain(sink)
         }));
         if let Ok(moved) = drained {
             assert_eq!(moved, expected.len());
@@ -226,12 +215,15 @@ impl Queue {
     }
 
     fn drain_up_to(&mut self, max: usize) {
+        let End::Embedded(queue) = &self.end else {
+            return (0..max).for_each(|_| self.pop());
+        };
         let mut expected = self.full();
         let rest = expected.split_off(max.min(expected.len()));
         let mut events = Vec::new();
         let sink = |(number, _): Event| events.push(number);
         // SAFETY: one thread.
-        let more = unsafe { self.consumer.drain_up_to(&self.producers, max, sink) };
+        let more = unsafe { queue.drain_up_to(max, sink) };
         assert_eq!(events, expected);
         if events.len() < max || events.last().is_some_and(|&last| last == self.newest) {
             // It has not stopped at `max`.
@@ -249,7 +241,7 @@ impl Queue {
     /// After a drain, each block except the tail's has a stalled push's slot.
     fn check_blocks(&self) {
         let mut live = Vec::new();
-        let mut next = self.consumer.head().block();
+        let mut next = self.end.consumer().head().block();
         while next != 0 {
             live.push(next);
             // SAFETY: linked, so live; one thread.
@@ -261,13 +253,13 @@ impl Queue {
                 Content::Full(_) | Content::Cancelled => None,
             })
             .collect();
-        needed.push(self.producers.tail().next.block());
+        needed.push(self.end.producers().tail().next.block());
         needed.dedup();
         needed.retain(|&block| block != 0);
         assert_eq!(live, needed);
     }
 
-    /// What a drain must find.
+    /// The events that a drain must find.
     fn full(&self) -> Vec<u32> {
         let full = |slot: &&Slot| matches!(slot.content, Content::Full(_));
         let full = self.slots.iter().filter(full);
@@ -280,8 +272,7 @@ impl Queue {
             (true, false) => Err(ReopenError::Unfinished),
             (true, true) => Ok(self.life + 1),
         };
-        // SAFETY: one thread.
-        let reopened = unsafe { self.consumer.reopen(&self.producers) };
+        let reopened = self.end.reopen();
         assert_eq!(reopened, expected);
         if let Ok(life) = reopened {
             self.life = life;
@@ -290,7 +281,7 @@ impl Queue {
     }
 
     fn is_empty(&self) -> bool {
-        self.consumer.is_empty(&self.producers)
+        self.end.consumer().is_empty(self.end.producers())
     }
 
     /// After each call.
@@ -300,7 +291,7 @@ impl Queue {
             self.slots.retain(|slot| slot.content != Content::Cancelled);
         }
         assert_eq!(self.is_empty(), self.slots.is_empty(), "{:?}", self.slots);
-        assert_eq!(Rc::strong_count(&self.token), 1 + self.full().len());
+        assert_eq!(Arc::strong_count(&self.token), 1 + self.full().len());
     }
 
     fn call(&mut self, call: &Call) {
@@ -317,13 +308,12 @@ impl Queue {
             Call::DrainUpTo(max) => self.drain_up_to(max),
             Call::CutDrain(at) => self.drain(Some(at)),
             Call::Close => {
-                self.producers.close();
+                self.end.producers().close();
                 self.closed = true;
             }
             Call::Reopen => self.reopen(),
             Call::Shrink => {
-                // SAFETY: one thread.
-                let bare = unsafe { self.consumer.shrink(&self.producers) };
+                let bare = self.end.shrink();
                 assert_eq!(bare, self.is_empty());
             }
         }
@@ -338,17 +328,20 @@ impl Queue {
         {
             self.fill(0, false);
         }
-        // SAFETY: no thread uses it any more.
-        unsafe { self.consumer.clear(&self.producers) };
-        assert_eq!(Rc::strong_count(&self.token), 1);
+        drop(self.end);
+        assert_eq!(Arc::strong_count(&self.token), 1);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
-    fn stalled_pushes_change_nothing_for_others(sizes in sizes(), calls in calls()) {
-        let mut queue = Queue::new(sizes);
+    fn stalled_pushes_change_nothing_for_others(
+        sizes in sizes(),
+        is_channel: bool,
+        calls in calls(),
+    ) {
+        let mut queue = Queue::new(sizes, is_channel);
         for call in &calls {
             queue.call(call);
         }
@@ -357,22 +350,21 @@ proptest! {
 }
 
 #[test]
-fn the_head_leaves_a_block_with_the_kept_pass() {
-    let mut queue = Queue::new(Sizes {
-        first: 2,
-        second: None,
-        later: 3,
-    });
+fn the_head_leaves_a_block_with_the_kept_scan() {
+    let mut queue = Queue::new((2, 3), true);
     (0..3).for_each(|_| queue.stall());
     queue.push();
     queue.pop();
     queue.push();
-    // The oldest slot. With it begins a pass that is kept before the first block's last slot.
+    // The oldest slot. With it begins a scan that is kept before the first block's last slot.
     queue.fill(0, false);
     queue.pop();
     queue.fill(0, true);
     queue.pop();
-    let (head, tail) = (queue.consumer.head(), queue.producers.tail().next);
+    let (head, tail) = (
+        queue.end.consumer().head(),
+        queue.end.producers().tail().next,
+    );
     assert_eq!(head.block(), tail.block());
     queue.end();
 }

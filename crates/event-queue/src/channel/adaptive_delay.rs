@@ -1,29 +1,30 @@
-//! How long a receiver that has caught up stays away.
+//! The pauses of a receiver that has caught up.
 
 /// A receiver that has emptied the queue while a producer goes on pushing, and looks again at once,
 /// finds one event: and with each look it takes a cache line away from the producer. If it pauses
 /// first, the producer gets ahead, and one transfer of the line brings many events.
 ///
-/// How long a pause is worth while depends on the producers, so it is measured: a pause that was
-/// followed by a long enough *run* of events is doubled, otherwise halved. Pauses that shrink away,
-/// or after which no event was there, are given up; the next one is tried after a number of runs,
-/// which doubles from attempt to attempt.
+/// The best length depends on the producers, so it is measured: a pause that was followed by a long
+/// enough *run* of events is doubled, otherwise halved. Pauses that shrink away, or after which no
+/// event was there, are given up; the next one is tried after a number of runs, which doubles from
+/// attempt to attempt.
 ///
 /// So the pause is about as long as the producers take for a few dozen events, and where events
 /// come one at a time there is next to none: an event that comes during a pause waits for its end.
 #[derive(Debug)]
-pub(super) struct Pace {
-    /// Events taken since the receiver had caught up last.
-    run: u32,
-    /// How long to pause when it catches up; 0: not at all.
+pub(super) struct AdaptiveDelay {
+    /// Events taken since the receiver had caught up last. It counts them, and wraps around after
+    /// 2^32, which may then look like few: one pause more or less.
+    pub(super) run: u32,
+    /// The length of the next pause, in `pause` instructions; 0: none.
     pauses: u32,
     /// The runs until another attempt.
     skips: u32,
-    /// How many runs to skip after the next failure.
+    /// The runs to skip after the next failure.
     gap: u32,
 }
 
-impl Pace {
+impl AdaptiveDelay {
     const SHORTEST: u32 = 16;
     /// 2.5 microseconds where a pause takes 10 nanoseconds.
     const LONGEST: u32 = 256;
@@ -37,13 +38,6 @@ impl Pace {
             skips: 0,
             gap: 1,
         }
-    }
-
-    /// The receiver has taken so many events.
-    #[inline]
-    pub(super) const fn took(&mut self, events: usize) {
-        // Wraps around after 2^32 events, which may then look like few: one pause more or less.
-        self.run = self.run.wrapping_add(events as u32);
     }
 
     /// The receiver has caught up. Returns how long to pause before it looks again: at most as long
@@ -85,34 +79,34 @@ mod tests {
 
     use std::vec::Vec;
 
-    use super::Pace;
+    use super::AdaptiveDelay;
 
     /// The pauses after runs of that many events, where each event is worth four.
-    fn after(pace: &mut Pace, runs: impl IntoIterator<Item = usize>) -> Vec<u32> {
+    fn after(delay: &mut AdaptiveDelay, runs: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let runs = runs.into_iter().map(|events| {
-            pace.took(events);
-            pace.caught_up(4)
+            delay.run += events;
+            delay.caught_up(4)
         });
         runs.collect()
     }
 
     #[test]
     fn long_runs_make_long_pauses() {
-        let mut pace = Pace::new();
-        let pauses = after(&mut pace, [1, 4, 8, 16, 32, 64, 1000]);
+        let mut delay = AdaptiveDelay::new();
+        let pauses = after(&mut delay, [1, 4, 8, 16, 32, 64, 1000]);
         assert_eq!(pauses, [16, 32, 64, 128, 256, 256, 256]);
         assert_eq!(
-            after(&mut pace, [63, 31, 1, 7]),
+            after(&mut delay, [63, 31, 1, 7]),
             [128, 64, 32, 16],
             "short ones short ones"
         );
-        assert_eq!(after(&mut pace, [4]), [32]);
+        assert_eq!(after(&mut delay, [4]), [32]);
     }
 
     #[test]
     fn single_events_are_paused_for_less_and_less_often() {
-        let mut pace = Pace::new();
-        let pauses = after(&mut pace, [1; 300]);
+        let mut delay = AdaptiveDelay::new();
+        let pauses = after(&mut delay, [1; 300]);
         let attempts: Vec<_> = (0..300).filter(|&at| pauses[at] > 0).collect();
         assert!(pauses.iter().all(|pauses| [0, 16].contains(pauses)));
         let gaps: Vec<_> = attempts.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -121,15 +115,15 @@ mod tests {
 
     #[test]
     fn a_pause_for_nothing_ends_the_pauses_for_a_while() {
-        let mut pace = Pace::new();
-        assert_eq!(after(&mut pace, [64; 3]), [16, 32, 64]);
-        pace.in_vain();
-        assert_eq!(after(&mut pace, [64; 3]), [0, 16, 32]);
+        let mut delay = AdaptiveDelay::new();
+        assert_eq!(after(&mut delay, [64; 3]), [16, 32, 64]);
+        delay.in_vain();
+        assert_eq!(after(&mut delay, [64; 3]), [0, 16, 32]);
     }
 
     #[test]
     fn a_receiver_that_took_nothing_does_not_pause() {
-        let mut pace = Pace::new();
-        assert_eq!(after(&mut pace, [64, 0, 0, 64]), [16, 0, 0, 32]);
+        let mut delay = AdaptiveDelay::new();
+        assert_eq!(after(&mut delay, [64, 0, 0, 64]), [16, 0, 0, 32]);
     }
 }
