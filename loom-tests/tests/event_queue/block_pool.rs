@@ -6,11 +6,13 @@ use std::ptr;
 
 use loom_tests::Bound;
 
-/// The alignments of blocks, narrow and wide; nothing else has them. A narrow one has that of its
-/// events: see [`Event`](crate::queue::Event).
-const BLOCK_ALIGNS: [usize; 2] = [32, 2048];
+/// The alignment of blocks, which nothing else has: that of their events, see
+/// [`Event`](crate::queue::Event).
+const BLOCK_ALIGN: usize = 32;
+/// Bytes of a block with three slots, as the checker has them.
+const SMALL: usize = 296;
 /// Room for any block of the models.
-const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGNS[1]) {
+const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGN) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),
 };
@@ -25,8 +27,8 @@ thread_local! {
     /// The chunk that was freed last; its first word leads to the one before.
     static FREE: Cell<*mut u8> = const { Cell::new(ptr::null_mut()) };
     static LIVE: Cell<usize> = const { Cell::new(0) };
-        /// The wide ones among them.
-    static LIVE_WIDE: Cell<usize> = const { Cell::new(0) };
+    /// Those with more than three slots.
+    static LIVE_LARGE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// As [`loom_tests::check`], and no execution may leave a block behind.
@@ -37,17 +39,17 @@ pub(crate) fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 
     });
 }
 
-/// How many wide blocks there are.
-pub(crate) fn wide_blocks() -> usize {
-    LIVE_WIDE.get()
+/// Returns how many blocks have more than three slots.
+pub(crate) fn large_blocks() -> usize {
+    LIVE_LARGE.get()
 }
 
-fn is_wide(layout: Layout) -> bool {
-    layout.align() == BLOCK_ALIGNS[1]
+fn is_large(layout: Layout) -> bool {
+    layout.size() > SMALL
 }
 
 fn is_block(layout: Layout) -> bool {
-    BLOCK_ALIGNS.contains(&layout.align()) && layout.size() <= CHUNK.size()
+    layout.align() == BLOCK_ALIGN && layout.size() <= CHUNK.size()
 }
 
 // SAFETY: chunks are as large and as aligned as the largest layout that gets one; everything else
@@ -59,7 +61,7 @@ unsafe impl GlobalAlloc for BlockPool {
             return unsafe { System.alloc(layout) };
         }
         LIVE.set(LIVE.get() + 1);
-        LIVE_WIDE.set(LIVE_WIDE.get() + usize::from(is_wide(layout)));
+        LIVE_LARGE.set(LIVE_LARGE.get() + usize::from(is_large(layout)));
         let chunk = FREE.get();
         if chunk.is_null() {
             // SAFETY: the size is not zero.
@@ -76,7 +78,7 @@ unsafe impl GlobalAlloc for BlockPool {
             return unsafe { System.dealloc(pointer, layout) };
         }
         LIVE.set(LIVE.get() - 1);
-        LIVE_WIDE.set(LIVE_WIDE.get() - usize::from(is_wide(layout)));
+        LIVE_LARGE.set(LIVE_LARGE.get() - usize::from(is_large(layout)));
         // SAFETY: the chunk is free, and large enough for an address.
         unsafe { pointer.cast::<*mut u8>().write(FREE.get()) };
         FREE.set(pointer);

@@ -6,7 +6,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::{Queue, producer};
+use crate::queue::{Event, Queue, producer};
 
 /// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that
 /// drain or by a later one when its push was still under way.
@@ -97,8 +97,8 @@ fn the_receiver_leaves_a_late_producer() {
             let outcomes = outcomes.clone();
             move || {
                 let (sender, receiver) = channel();
-                sender.push(Arc::new(1)).unwrap();
-                let late = thread::spawn(move || sender.push(Arc::new(2)).is_ok());
+                sender.push(Event(Arc::new(1))).unwrap();
+                let late = thread::spawn(move || sender.push(Event(Arc::new(2))).is_ok());
                 drop(receiver);
                 outcomes.observe(late.join().unwrap());
             }

@@ -1,5 +1,5 @@
 //! The event queue, with blocks of one or two slots, so that a handful of pushes crosses their
-//! boundaries; and with the fewest that make a block wide.
+//! boundaries; and with blocks that grow.
 //!
 //! Payloads that are loom `Arc`s make loom itself report an event that is leaked, or dropped twice.
 //!
@@ -13,10 +13,10 @@
 mod block_pool;
 mod blocks;
 mod closing;
+mod growth;
 mod lives;
 mod order;
 mod queue;
 mod receiver;
 mod share;
 mod spare;
-mod wide;

@@ -10,28 +10,19 @@ use loom_tests::Crossing;
 #[repr(align(32))]
 pub(crate) struct Event<T>(pub(crate) T);
 
-/// The queue, all its blocks with `CAP` slots, with a crossing before each call.
+/// The queue, its blocks with at most `CAP` slots, with a crossing before each call.
 pub(crate) struct Queue<T, const CAP: usize> {
     pub(crate) queue: EventQueue<Event<T>>,
     crossing: Crossing,
 }
 
-impl<T> Queue<T, 1> {
-    /// Only the first block with one slot.
-    pub(crate) fn with_one_slot() -> Arc<Self> {
-        Arc::new(Self {
-            queue: EventQueue::with_one_slot(),
-            crossing: Crossing::new(),
-        })
-    }
-}
-
 impl<T, const CAP: usize> Queue<T, CAP> {
+    /// All its blocks with `CAP` slots.
     pub(crate) fn new() -> Arc<Self> {
         Self::with_first(CAP)
     }
 
-    /// Its first block with `first` slots.
+    /// Its first block with `first` slots; each later one with twice as many and one.
     pub(crate) fn with_first(first: usize) -> Arc<Self> {
         Arc::new(Self {
             queue: EventQueue::with_blocks(first, CAP),
@@ -132,7 +123,7 @@ where
 /// Behind a stalled producer of the event 1 this thread pushes `batches`, and drains after each;
 /// then it waits for the producer, and drains once more. What the drains gave before and after the
 /// wait, if the producer's slot was the first.
-pub(crate) fn drain_behind_a_hole<const CAP: usize>(
+pub(crate) fn drain_behind_a_slot_in_flight<const CAP: usize>(
     queue: &Arc<Queue<Arc<u32>, CAP>>,
     batches: &[&[u32]],
 ) -> Option<(Vec<u32>, Vec<u32>)> {

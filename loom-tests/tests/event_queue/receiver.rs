@@ -6,11 +6,13 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use filch_event_queue::{Receiver, RecvError, Sender, channel};
 use filch_sync::thread::{self, JoinHandle};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, Crossing, Outcomes, tell};
 
 use crate::block_pool::check;
 
-/// An event with a number, so large that a block has few slots.
+/// An event with a number, so large that a block has few slots, and aligned so that the allocator
+/// of the models knows it.
+#[repr(align(32))]
 struct Event {
     number: u32,
     _size: [u64; 64],
@@ -244,4 +246,95 @@ fn a_receiver_goes_while_it_is_woken() {
             drop(sender);
         },
     );
+}
+
+/// A push stalls in a block's first slot. The receiver pops all that is behind it, and comes to the
+/// next block: each pop goes on with the scan of the last one. If that forgot that it has passed a
+/// slot in flight, it would free the block under the stalled push; if a pop began anew, the stalled
+/// event could come between the others.
+#[test]
+fn a_scan_that_is_kept_passes_a_slot_in_flight() {
+    let outcomes = Outcomes::new();
+    check(
+        "a scan goes on from pop to pop, and a block with a slot in flight stays",
+        Bound::preemptions(3, 1_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (sender, mut receiver) = channel();
+                let crossing = Crossing::new();
+                let stalled = thread::spawn({
+                    let (sender, crossing) = (sender.clone(), crossing.clone());
+                    move || {
+                        crossing.pass();
+                        sender.push(Event::new(1)).unwrap();
+                    }
+                });
+                crossing.pass();
+                let claimed = !sender.is_empty();
+                // The first block has seven slots.
+                (2..=9).for_each(|number| sender.push(Event::new(number)).unwrap());
+                let mut events: Vec<_> = receiver.try_iter().take(8).collect();
+                stalled.join().unwrap();
+                events.extend(receiver.try_iter());
+                let mut numbers: Vec<_> = events.iter().map(|event| event.number).collect();
+                let place = numbers.iter().position(|number| *number == 1).unwrap();
+                numbers.remove(place);
+                assert!(numbers.into_iter().eq(2..=9));
+                if claimed {
+                    outcomes.observe(place);
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([0, 8]);
+}
+
+/// A pushes 1, then tells B, and B pushes 2, while the receiver pops: as
+/// `order::a_told_push_is_popped_behind`, by the way that does not ask the tail first.
+#[test]
+fn a_told_push_is_received_behind() {
+    let outcomes = Outcomes::new();
+    check(
+        "a receiver never gets an event before one that its producer knew to be pushed",
+        Bound::preemptions(3, 1_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (sender, mut receiver) = channel();
+                let crossing = Crossing::new();
+                let (a, b) = tell(
+                    &(sender, crossing.clone()),
+                    |(sender, crossing)| {
+                        crossing.pass();
+                        sender.push(Event::new(1)).unwrap();
+                    },
+                    |(sender, crossing)| {
+                        crossing.pass();
+                        sender.push(Event::new(2)).unwrap();
+                    },
+                );
+                let mut pop = |early: &mut Vec<u32>| {
+                    crossing.pass();
+                    early.extend(receiver.pop().map(|event| event.number));
+                };
+                let mut early = Vec::new();
+                pop(&mut early);
+                pop(&mut early);
+                a.join().unwrap();
+                let told = b.join().unwrap();
+                let late: Vec<_> = receiver.try_iter().map(|event| event.number).collect();
+                if told {
+                    outcomes.observe((early, late));
+                } else {
+                    assert_eq!([early, late].concat(), [1]);
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![], vec![1, 2]),
+        (vec![1], vec![2]),
+        (vec![1, 2], vec![]),
+    ]);
 }

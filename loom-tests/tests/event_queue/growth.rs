@@ -1,0 +1,119 @@
+//! Blocks that grow: each has twice as many slots as the one before, and one.
+
+use filch_sync::Arc;
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::{check, large_blocks};
+use crate::queue::{
+    Queue, drain_behind_a_slot_in_flight, drain_beside_two, interleavings, numbers, producer,
+};
+
+/// Two producers push two events each, into a queue with one slot left in its block, which they
+/// claim, and pass to a larger block. The consumer drains meanwhile. A claim that does not release
+/// would lead to a block without its `prev`.
+#[test]
+fn from_a_block_to_a_larger_one() {
+    let outcomes = Outcomes::new();
+    check(
+        "a larger block follows, and events keep their order",
+        Bound::preemptions(2, 1_900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 4>::with_first(2);
+                queue.push(Arc::new(0)).unwrap();
+                let events = numbers(&drain_beside_two(&queue, [30, 40], Arc::new, 1));
+                assert_eq!(events[0], 0);
+                outcomes.observe(events[1..].to_vec());
+            }
+        },
+    );
+    outcomes.assert_exactly(interleavings([30, 40]));
+}
+
+/// A producer has claimed the last slot of a block, and perhaps not filled it, while the consumer
+/// empties slots of the larger block behind it. Then it begins again at the slot in flight.
+#[test]
+fn a_slot_in_flight_before_a_larger_block() {
+    let outcomes = Outcomes::new();
+    check(
+        "what is taken behind a slot in flight is taken once, in a larger block too",
+        Bound::exhaustive(3_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 4>::with_first(1);
+                if let Some(outcome) = drain_behind_a_slot_in_flight(&queue, &[&[2], &[3]]) {
+                    outcomes.observe(outcome);
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![1, 2, 3], vec![]),
+        (vec![2, 1, 3], vec![]),
+        (vec![2, 3], vec![1]),
+    ]);
+}
+
+/// The one slot that a queue begins with is full, and two producers push behind it. Both bring a
+/// block, and one finds that the other was faster. Failure: the loser has used up the size of three
+/// slots, the winner's block is larger, and it stays, in each of a million queues where two events
+/// once met.
+#[test]
+fn a_lost_installation_costs_no_large_block() {
+    let outcomes = Outcomes::new();
+    check(
+        "the second block is small, whichever producer brings it",
+        Bound::exhaustive(65),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 7>::with_first(1);
+                queue.push(1).unwrap();
+                let other = producer(&queue, [2]);
+                queue.push(3).unwrap();
+                other.join().unwrap();
+                assert_eq!(large_blocks(), 0);
+                outcomes.observe(queue.drain());
+                // Of three slots there is one block: what follows it is larger.
+                (0..4).for_each(|event| queue.push(event).unwrap());
+                assert_eq!(large_blocks(), 1);
+                assert!(queue.drain().into_iter().eq(0..4));
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![1, 2, 3], vec![1, 3, 2]]);
+}
+
+/// The owner shrinks a queue whose second block has come, while a push may claim a slot there. If
+/// the block is given back, the queue begins anew, with blocks of one slot and of three. If not, it
+/// is not to forget that it has had these. Failure: it has another one of three slots, or none.
+#[test]
+fn a_shrink_that_fails_forgets_nothing() {
+    let outcomes = Outcomes::new();
+    check(
+        "sizes begin anew with a shrink that leaves nothing, and only then",
+        Bound::exhaustive(25),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 7>::with_first(1);
+                (0..2).for_each(|event| queue.push(event).unwrap());
+                assert_eq!(queue.drain(), [0, 1]);
+                let other = producer(&queue, [2]);
+                let freed = queue.shrink();
+                other.join().unwrap();
+                // Of the small blocks' slots one is used: of 1 + 3, or two, of 3.
+                let rest = if freed { 3 } else { 1 };
+                (0..rest).for_each(|event| queue.push(3 + event).unwrap());
+                assert_eq!(large_blocks(), 0);
+                queue.push(3 + rest).unwrap();
+                assert_eq!(large_blocks(), 1);
+                assert!(queue.drain().into_iter().eq(2..4 + rest));
+                outcomes.observe(freed);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
