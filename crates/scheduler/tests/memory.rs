@@ -29,7 +29,7 @@ fn each(before: i64) -> f64 {
 }
 
 #[test]
-fn an_idle_process_is_248_bytes() {
+fn an_idle_process_is_240_bytes() {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let mut pids = Vec::with_capacity(PROCESSES);
     let before = BYTES.load(Ordering::Relaxed);
@@ -40,7 +40,7 @@ fn an_idle_process_is_248_bytes() {
     // A block or two of the run queues is in it.
     let slots = each(before);
     assert!(
-        (176.0..178.0).contains(&slots),
+        (168.0..170.0).contains(&slots),
         "{slots} bytes in the table"
     );
 
@@ -50,7 +50,7 @@ fn an_idle_process_is_248_bytes() {
     }
     let idle = each(before);
     assert!(
-        idle < 250.0,
+        idle < 242.0,
         "{idle} bytes with a mailbox that had a message"
     );
 

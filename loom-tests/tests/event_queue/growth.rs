@@ -5,7 +5,7 @@ use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::{check, large_blocks};
 use crate::queue::{
-    Queue, drain_behind_a_hole, drain_beside_two, interleavings, numbers, producer,
+    Queue, drain_behind_a_slot_in_flight, drain_beside_two, interleavings, numbers, producer,
 };
 
 /// Two producers push two events each, into a queue with one slot left in its block, which they
@@ -43,7 +43,7 @@ fn a_slot_in_flight_before_a_larger_block() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 4>::with_first(1);
-                if let Some(outcome) = drain_behind_a_hole(&queue, &[&[2], &[3]]) {
+                if let Some(outcome) = drain_behind_a_slot_in_flight(&queue, &[&[2], &[3]]) {
                     outcomes.observe(outcome);
                 }
             }

@@ -7,7 +7,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, tell};
 
 use crate::block_pool::check;
-use crate::queue::{Queue, drain_behind_a_hole, producer, stalled_producer};
+use crate::queue::{Queue, drain_behind_a_slot_in_flight, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
 /// not filled it. The main thread pushes behind it and drains: it gets the event that it pushed
@@ -50,7 +50,8 @@ fn blocks_behind_a_stalled_push_are_freed() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                if let Some(outcome) = drain_behind_a_hole(&queue, &[&[2, 20], &[3, 30]]) {
+                if let Some(outcome) = drain_behind_a_slot_in_flight(&queue, &[&[2, 20], &[3, 30]])
+                {
                     outcomes.observe(outcome);
                 }
             }
@@ -67,7 +68,7 @@ fn blocks_behind_a_stalled_push_are_freed() {
 /// call, and leaves the block in the next. If the second scan forgot that a slot is in flight, it
 /// would free the block under the stalled push.
 #[test]
-fn a_block_with_a_hole_is_left_by_a_later_pop() {
+fn a_block_with_a_slot_in_flight_is_left_by_a_later_pop() {
     let outcomes = Outcomes::new();
     check(
         "a block with an unfilled slot stays, whichever pop leaves it",
@@ -166,7 +167,7 @@ fn a_completed_push_is_found() {
                     }
                 });
                 let noise = producer(&queue, [2]);
-                // A pass begins, and may end anywhere.
+                // A scan begins, and may end anywhere.
                 let first = queue.pop();
                 let woken = woken.load(Ordering::Acquire);
                 let second = queue.pop();
@@ -194,14 +195,14 @@ fn a_completed_push_is_found() {
     ]);
 }
 
-/// Two stalled pushes, and a third event, which is taken behind them. Then the sink of a
-/// drain panics, between the two holes or behind both. A taken event is not delivered again,
-/// wherever the next pass begins: its slot is marked.
+/// Two stalled pushes, and a third event, which is taken behind them. Then the sink of a drain
+/// panics, between the two slots in flight or behind both. A taken event is not delivered again,
+/// wherever the next scan begins: its slot is marked.
 #[test]
-fn a_drain_is_cut_short_between_two_holes() {
+fn a_drain_is_cut_short_between_two_slots_in_flight() {
     let outcomes = Outcomes::new();
     check(
-        "what is taken behind a hole is taken once, wherever a sink panics",
+        "what is taken behind a slot in flight is taken once, wherever a sink panics",
         Bound::preemptions(2, 5_000),
         {
             let outcomes = outcomes.clone();

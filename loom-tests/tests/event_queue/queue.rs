@@ -123,7 +123,7 @@ where
 /// Behind a stalled producer of the event 1 this thread pushes `batches`, and drains after each;
 /// then it waits for the producer, and drains once more. What the drains gave before and after the
 /// wait, if the producer's slot was the first.
-pub(crate) fn drain_behind_a_hole<const CAP: usize>(
+pub(crate) fn drain_behind_a_slot_in_flight<const CAP: usize>(
     queue: &Arc<Queue<Arc<u32>, CAP>>,
     batches: &[&[u32]],
 ) -> Option<(Vec<u32>, Vec<u32>)> {

@@ -60,7 +60,7 @@ fn a_share_at_a_time_beside_pushes() {
 }
 
 /// One event is there, the only one of its block: the share rewinds the block, while a producer
-/// pushes the second. Failure: as above, where a share needs no pass.
+/// pushes the second. Failure: as above, where a share needs no scan.
 #[test]
 fn a_share_of_all_there_is_beside_a_push() {
     let outcomes = Outcomes::new();
@@ -76,14 +76,14 @@ fn a_share_of_all_there_is_beside_a_push() {
 }
 
 /// A claims the first slot and perhaps stalls. The main thread pushes two events behind it, and
-/// takes them in two shares, with a hole before them. A's event comes between, or at the end; the
-/// others come once, in order. With one slot per block, the blocks behind the hole are freed
+/// takes them in two shares, with a slot in flight before them. A's event comes between, or at the
+/// end; the others come once, in order. With one slot per block, the blocks behind it are freed
 /// meanwhile.
 #[test]
 fn a_share_leaves_a_stalled_push_behind() {
     let outcomes = Outcomes::new();
     check(
-        "a share that ends behind a hole does not lose it",
+        "a share that ends behind a slot in flight does not lose it",
         Bound::exhaustive(4_000),
         {
             let outcomes = outcomes.clone();

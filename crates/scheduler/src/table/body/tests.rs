@@ -23,5 +23,5 @@ fn sizes() {
     assert_eq!(size_of::<Event<Small>>(), 32);
     assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
     assert_eq!(size_of::<Signal<Small>>(), 16);
-    assert_eq!(size_of::<Slot<Small>>(), 168);
+    assert_eq!(size_of::<Slot<Small>>(), 160);
 }
