@@ -38,7 +38,11 @@ impl Worker {
     /// A job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<Found> {
-        let only_own = || self.own_seat().own.pop();
+        let only_own = || {
+            let own = &self.own_seat().own;
+            // A look spares most of what an empty queue costs.
+            (!own.is_empty()).then(|| own.pop())?
+        };
         self.owner.spawned.pop().or_else(only_own).map(Found::from)
     }
 
