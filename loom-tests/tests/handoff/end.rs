@@ -306,12 +306,12 @@ fn against_the_beginning() {
                     let pool = Arc::clone(&pool);
                     move || pool.stop()
                 });
-                let complete = pool.coordinator.start(2, &pool.queues).unwrap();
+                pool.coordinator.start(2, &pool.queues).unwrap();
+                outcomes.observe(pool.coordinator.is_over());
                 end.join().unwrap();
                 assert!(pool.coordinator.is_over());
                 assert!(pool.coordinator.take_idle().is_none());
                 assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
-                outcomes.observe(complete);
             }
         },
     );

@@ -155,7 +155,7 @@ impl<T: Send + 'static> Processors<T> {
                 // unless that one is surplus.
                 let control = coordinator.control_word();
                 if control.active() > 1 || control.is_surplus(permit.processor()) {
-                    coordinator.wake_one_for_push(permit, || local.has_one());
+                    coordinator.wake_one_for_deque(permit.processor(), || local.has_one());
                 }
             }
         };

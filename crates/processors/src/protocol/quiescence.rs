@@ -60,16 +60,8 @@ impl Coordinator {
         (!work.exists()).then_some(snapshot)
     }
 
-    /// Blocks until there is such a moment, or there will be none.
-    ///
-    /// # Errors
-    /// [`NeverQuiescent`].
-    pub fn await_quiescence(&self, work: &impl Work) -> Result<(), NeverQuiescent> {
-        self.await_quiescence_until(work, None).map(drop)
-    }
-
-    /// [`await_quiescence`](Self::await_quiescence), until the deadline at most. Whether there was
-    /// such a moment.
+    /// Blocks until there is such a moment, or there will be none, or until the deadline at most.
+    /// Returns whether there was such a moment.
     ///
     /// # Errors
     /// [`NeverQuiescent`].

@@ -152,7 +152,7 @@ mod tests {
         let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
-        assert!(coordinator.start(1, &queues).unwrap());
+        coordinator.start(1, &queues).unwrap();
         let (permit, _) = coordinator.take_idle().unwrap();
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());

@@ -181,14 +181,8 @@ impl Coordinator {
         }
     }
 
-    /// The thread with `permit` has put a task into the deque: the same, unless that is the only
-    /// task there and the processor is watched.
-    #[inline]
-    pub fn wake_one_for_push(&self, permit: &Permit, is_only: impl FnOnce() -> bool) -> bool {
-        self.wake_one_for_deque(permit.processor(), is_only)
-    }
-
-    /// There is a task in the deque of the caller's processor, which takes another one first.
+    /// There is a task in the deque of the caller's processor, which has just put it there, or takes
+    /// another one first: the same, unless that is the only task there and the processor is watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
