@@ -63,7 +63,7 @@ impl Coordinator {
         }
     }
 
-    /// What the machine is bound as.
+    /// Returns what the machine is bound as.
     pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
         let synced = self.synced();
         let at = synced.binding(machine)?;

@@ -26,9 +26,9 @@ impl fmt::Display for NeverQuiescent {
 impl Error for NeverQuiescent {}
 
 impl Coordinator {
-    /// Whether at some moment during the call all processors were idle (or inactive), all queues
-    /// empty, and no blocking call under way. `true` is exact; `false` may be about a wake-up in
-    /// vain.
+    /// Returns whether at some moment during the call all processors were idle (or inactive), all
+    /// queues empty, and no blocking call under way. `true` is exact; `false` may be about a
+    /// wake-up in vain.
     pub fn is_quiescent(&self, work: &impl Work) -> bool {
         self.quiescent_snapshot(work)
             .is_some_and(|snapshot| self.idle.is_unchanged(snapshot))

@@ -20,7 +20,7 @@ thread_local! {
     static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// What time it is in the simulation of this thread.
+/// Returns what time it is in the simulation of this thread.
 fn now() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     *START.get_or_init(Instant::now) + ELAPSED.get()
