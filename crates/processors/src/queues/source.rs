@@ -190,13 +190,7 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub struct SourceSlot(OnceLock<Box<dyn Source>>);
-
-impl fmt::Debug for SourceSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SourceSlot").finish_non_exhaustive()
-    }
-}
+pub(crate) struct SourceSlot(OnceLock<Box<dyn Source>>);
 
 impl SourceSlot {
     /// Attaches it, once.

@@ -181,8 +181,9 @@ impl Coordinator {
         }
     }
 
-    /// There is a task in the deque of the caller's processor, which has just put it there, or takes
-    /// another one first: the same, unless that is the only task there and the processor is watched.
+    /// There is a task in the deque of the caller's processor, which has just put it there, or
+    /// takes another one first: the same, unless that is the only task there and the processor is
+    /// watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
