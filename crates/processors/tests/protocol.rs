@@ -36,7 +36,7 @@ impl Work for Queue {
 /// That many processors, on each of which the machine of its number runs.
 fn running<const N: usize>() -> (Coordinator, [Permit; N]) {
     let coordinator = Coordinator::new(N, N, 4, 4);
-    assert!(coordinator.start(N, &Queue::empty()).unwrap());
+    coordinator.start(N, &Queue::empty()).unwrap();
     let permits = [(); N].map(|()| coordinator.take_idle().unwrap().0);
     (coordinator, permits)
 }
@@ -252,7 +252,7 @@ fn a_number_is_raised_as_far_as_it_must() {
 fn an_idle_processor_too_many_is_given_up_at_once() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(2, 2, 4, 4);
-    assert!(coordinator.start(2, &work).unwrap());
+    coordinator.start(2, &work).unwrap();
     coordinator.shrink(1, &work);
     let (permit, machine) = coordinator.take_idle().expect("one is left");
     assert_eq!((permit.processor(), machine), (0, 0));
@@ -299,7 +299,7 @@ fn one_that_has_exited_makes_no_more_room() {
     let work = Queue::empty();
     let (limit, spares) = (2, 0);
     let coordinator = Coordinator::new(1, 1, limit, spares);
-    assert!(coordinator.start(1, &work).unwrap());
+    coordinator.start(1, &work).unwrap();
     let (permit, _) = coordinator.take_idle().unwrap();
     coordinator.hand_off(permit, 0, &work).unwrap();
     work.has_task.set(true);
@@ -341,6 +341,7 @@ fn what_is_over_is_not_started() {
     assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
     coordinator.exit(0, parker);
     assert!(coordinator.is_deserted());
-    assert!(!coordinator.start(1, &work).unwrap());
+    coordinator.start(1, &work).unwrap();
+    assert!(coordinator.take_idle().is_none());
     assert!(!coordinator.grow(0, &work));
 }

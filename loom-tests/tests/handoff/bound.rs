@@ -127,7 +127,7 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
             assert_eq!(ran, 1, "the task waits for a machine that waits");
             assert_eq!(pool.coordinator.control_word().waiting(), 0);
             outcomes.observe(called);
-            drop(first);
+            let _kept = first;
         }
     });
     outcomes.assert_exactly([true, false]);
@@ -172,7 +172,7 @@ fn two_find_tasks_for_one_machine() {
                 }
                 assert_eq!(ran, 2, "a task is left behind");
                 assert_eq!(pool.coordinator.control_word().waiting(), 0);
-                drop((first, second));
+                let _kept = (first, second);
                 outcomes.observe((first_calls, second_calls));
             }
         },
@@ -229,7 +229,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
     let outcomes = Outcomes::new();
     check(
         "a bound machine gets the processor, and gives it away",
-        Bound::exhaustive(500),
+        Bound::exhaustive(390),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -306,7 +306,7 @@ fn not_quiescent_before_a_bound_task_has_run() {
     let outcomes = Outcomes::new();
     check(
         "quiescent: not while a task waits for its thread",
-        Bound::exhaustive(900),
+        Bound::exhaustive(680),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -349,7 +349,7 @@ fn not_quiescent_while_a_bound_machine_is_in_line() {
     let outcomes = Outcomes::new();
     check(
         "quiescent: not while a bound machine waits for a processor",
-        Bound::exhaustive(50),
+        Bound::exhaustive(60),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -1,5 +1,6 @@
 //! A pool as the models see it: the shipped protocol over counted tasks.
 
+use filch_processors::NeverQuiescent;
 use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +51,7 @@ impl Pool {
     /// With that many processors, each used by the machine of the same number; their permits.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
-        assert!(pool.coordinator.start(processors, &pool.queues).unwrap());
+        pool.coordinator.start(processors, &pool.queues).unwrap();
         let permits = (0..processors)
             .map(|processor| {
                 if processor > 0 {
@@ -144,7 +145,7 @@ impl Pool {
         let deque = &self.queues.deques[permit.processor()];
         deque.fetch_add(1, Ordering::Relaxed);
         self.coordinator
-            .wake_one_for_push(permit, || deque.load(Ordering::Relaxed) == 1)
+            .wake_one_for_deque(permit.processor(), || deque.load(Ordering::Relaxed) == 1)
     }
 
     /// Takes a task of the global queue.
@@ -215,6 +216,11 @@ impl Pool {
     pub(crate) fn stop(&self) {
         self.crossing.pass();
         self.coordinator.stop(&self.queues);
+    }
+
+    /// What an observer waits for.
+    pub(crate) fn await_quiescence(&self) -> Result<bool, NeverQuiescent> {
+        self.coordinator.await_quiescence_until(&self.queues, None)
     }
 
     /// What an observer asks.

@@ -180,11 +180,11 @@ fn an_observer_is_told() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.coordinator.await_quiescence(&pool.queues)
+                    pool.await_quiescence()
                 }
             });
             pool.go_idle(permit, 0);
-            assert_eq!(observer.join().unwrap(), Ok(()));
+            assert_eq!(observer.join().unwrap(), Ok(true));
         },
     );
 }
@@ -212,9 +212,9 @@ fn an_old_moment_answers_no_later_wait() {
                     pool.go_idle(permit, 0);
                 }
             });
-            assert_eq!(pool.coordinator.await_quiescence(&pool.queues), Ok(()));
+            assert_eq!(pool.await_quiescence(), Ok(true));
             assert!(pool.publish());
-            assert_eq!(pool.coordinator.await_quiescence(&pool.queues), Ok(()));
+            assert_eq!(pool.await_quiescence(), Ok(true));
             assert_eq!(pool.queues.global.load(Ordering::Relaxed), 0, "it waits");
             machine.join().unwrap();
         },
@@ -237,12 +237,12 @@ fn an_observer_is_told_by_one_that_retires() {
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.coordinator.await_quiescence(&pool.queues)
+                    pool.await_quiescence()
                 }
             });
             pool.pass();
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
-            assert_eq!(observer.join().unwrap(), Ok(()));
+            assert_eq!(observer.join().unwrap(), Ok(true));
         },
     );
 }

@@ -12,7 +12,7 @@ use crate::pool::Pool;
 /// none.
 fn refusing() -> (Arc<Pool>, Permit) {
     let pool = Pool::unstarted(2);
-    assert!(pool.coordinator.start(2, &pool.queues).unwrap());
+    pool.coordinator.start(2, &pool.queues).unwrap();
     pool.coordinator
         .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
     let (permit, machine) = pool.coordinator.take_idle().expect("it is on top");
@@ -27,7 +27,7 @@ fn refusing() -> (Arc<Pool>, Permit) {
 fn as_another_one_goes_idle() {
     check(
         "a thread that is there comes for what a refused one was for",
-        Bound::exhaustive(100),
+        Bound::exhaustive(650),
         || {
             let (pool, permit) = refusing();
             let producer = thread::spawn({
@@ -46,7 +46,7 @@ fn as_another_one_goes_idle() {
 fn as_another_one_goes_idle_and_the_pool_is_stopped() {
     check(
         "what a refused thread was for is run before the end",
-        Bound::preemptions(3, 100),
+        Bound::preemptions(3, 390),
         || {
             let (pool, permit) = refusing();
             let producer = thread::spawn({
@@ -75,7 +75,7 @@ fn as_a_call_comes_back() {
     let outcomes = Outcomes::new();
     check(
         "a thread that is back has the processor that misses one",
-        Bound::exhaustive(50),
+        Bound::exhaustive(650),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -106,7 +106,7 @@ fn as_a_thread_cannot_begin() {
     let outcomes = Outcomes::new();
     check(
         "a grant finds a thread, or the thread a grant",
-        Bound::exhaustive(50),
+        Bound::exhaustive(28),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -135,10 +135,10 @@ fn as_a_thread_cannot_begin() {
 fn as_a_missing_processor_is_restored() {
     check(
         "a processor that is restored looks for what came before",
-        Bound::exhaustive(20),
+        Bound::exhaustive(330),
         || {
             let pool = Pool::unstarted(1);
-            assert!(pool.coordinator.start(1, &pool.queues).unwrap());
+            pool.coordinator.start(1, &pool.queues).unwrap();
             let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
             pool.hand_off(permit, 0);
             assert!(pool.coordinator.wake_one());

@@ -141,7 +141,7 @@ fn an_observer_is_told_by_a_sweep() {
             pool.go_idle(second, 1);
             let observer = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.coordinator.await_quiescence(&pool.queues)
+                move || pool.await_quiescence()
             });
             let sleeper = thread::spawn({
                 let pool = Arc::clone(&pool);
@@ -150,7 +150,7 @@ fn an_observer_is_told_by_a_sweep() {
             pool.pass();
             pool.coordinator.shrink(1, &pool.queues);
             sleeper.join().unwrap();
-            assert_eq!(observer.join().unwrap(), Ok(()));
+            assert_eq!(observer.join().unwrap(), Ok(true));
         },
     );
 }

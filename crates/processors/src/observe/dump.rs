@@ -78,8 +78,8 @@ struct Binding {
 const MAX_NAMES: usize = 8;
 
 impl<T: Send + 'static> Processors<T> {
-    /// What every processor and thread is doing now. Takes some locks for a moment, and disturbs
-    /// nothing else.
+    /// Returns what every processor and thread is doing now. Takes some locks for a moment, and
+    /// disturbs nothing else.
     ///
     /// What is in queues is counted, not shown: only a thread that takes a task out can look at it.
     /// Tasks that run, block, or wait for their thread are named as

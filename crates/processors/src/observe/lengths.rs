@@ -29,8 +29,8 @@ impl QueueLengths {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// How many tasks wait in each of the queues just now, one after the other. Wait-free, except
-    /// for memory, and disturbs nothing: some loads for each queue.
+    /// Returns how many tasks wait in each of the queues just now, one after the other. Wait-free,
+    /// except for memory, and disturbs nothing: some loads for each queue.
     pub fn queue_lengths(&self) -> QueueLengths {
         let queues = &self.shared.queues;
         let (new, woken) = queues.global.lengths();

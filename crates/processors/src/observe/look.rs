@@ -30,7 +30,7 @@ pub(crate) struct GuestLook {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// What all machines, and guests, are doing.
+    /// Returns what all machines, and guests, are doing.
     pub(crate) fn look_at_all(&self) -> (Vec<MachineLook>, Vec<GuestLook>) {
         let coordinator = &self.shared.coordinator;
         let now = Instant::now();

@@ -64,9 +64,10 @@ impl<T: Send + 'static> Processors<T> {
         self.shared.long_turns.put();
     }
 
-    /// Whether the pool has been told to [stop](Self::stop). Then what a thread outside puts into
-    /// the source might come too late. One that puts something there, [notifies](Self::notify), and
-    /// hears `false`, can rely on it that it will be run. Wait-free: a load.
+    /// Returns whether the pool has been told to [stop](Self::stop). Then what a thread outside
+    /// puts into the source might come too late. One that puts something there,
+    /// [notifies](Self::notify), and hears `false`, can rely on it that it will be run. Wait-free:
+    /// a load.
     pub fn is_ending(&self) -> bool {
         self.shared.coordinator.is_ending()
     }

@@ -74,7 +74,7 @@ impl Config {
         self
     }
 
-    /// How many threads without a processor are kept for later blocking calls; others exit.
+    /// Sets how many threads without a processor are kept for later blocking calls; others exit.
     /// Default: 128. One costs what it has touched of its stack, some 16 KiB, and no processor
     /// time.
     #[must_use]
@@ -99,18 +99,18 @@ impl Config {
         self
     }
 
-    /// Whether a thread from outside that waits for a task may run it itself, on a processor that
-    /// is idle: see [`Processors::run_awaited`](crate::Processors::run_awaited). Without that each
-    /// such task waits for a thread of the pool to wake up. Default: it may.
+    /// Sets whether a thread from outside that waits for a task may run it itself, on a processor
+    /// that is idle: see [`Processors::run_awaited`](crate::Processors::run_awaited). Without that
+    /// each such task waits for a thread of the pool to wake up. Default: it may.
     #[must_use]
     pub fn guests(mut self, may_run: bool) -> Self {
         self.guests = may_run;
         self
     }
 
-    /// How long a thread sleeps between two looks at a processor that it watches: so long the only
-    /// task of a busy processor may wait for it before another processor takes it, if the busy one
-    /// has come for one task after the other as quickly as a thief could have.
+    /// Sets how long a thread sleeps between two looks at a processor that it watches: so long the
+    /// only task of a busy processor may wait for it before another processor takes it, if the busy
+    /// one has come for one task after the other as quickly as a thief could have.
     ///
     /// A longer interval disturbs less where one task makes the next runnable; a shorter one
     /// shortens the wait where such a task at last takes long. The system's timers may add to it:

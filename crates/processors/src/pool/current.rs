@@ -100,12 +100,12 @@ pub(crate) fn enter<T, R>(pool: &Shared<T>, current: &Current<'_>, work: impl Fn
     work()
 }
 
-/// Whether the thread is a machine of any pool: from its first task until its last one.
+/// Returns whether the thread is a machine of any pool: from its first task until its last one.
 pub fn is_machine() -> bool {
     REGISTRATION.with(Cell::get).is_some()
 }
 
-/// Whether the thread is a machine of `pool`.
+/// Returns whether the thread is a machine of `pool`.
 pub(crate) fn is_current<T>(pool: &Shared<T>) -> bool {
     REGISTRATION
         .with(Cell::get)

@@ -43,10 +43,10 @@ pub(crate) trait AnyRunner<T>: Send + Sync {
     /// Runs the task for a guest: see [`Visit::run`].
     fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>);
 
-    /// What the runner calls a task, for a [`Dump`](crate::Dump).
+    /// Returns what the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;
 
-    /// What a person should read for that.
+    /// Returns what a person should read for that.
     fn describe(&self, label: NonZeroU64) -> String;
 }
 
@@ -155,7 +155,7 @@ impl<T: Send + 'static> Processors<T> {
                 // unless that one is surplus.
                 let control = coordinator.control_word();
                 if control.active() > 1 || control.is_surplus(permit.processor()) {
-                    coordinator.wake_one_for_push(permit, || local.has_one());
+                    coordinator.wake_one_for_deque(permit.processor(), || local.has_one());
                 }
             }
         };
@@ -257,7 +257,7 @@ impl<T: Send + 'static> Processors<T> {
         self.shared.queues.processors.len()
     }
 
-    /// Whether the calling thread is one of the pool's.
+    /// Returns whether the calling thread is one of the pool's.
     pub fn is_machine(&self) -> bool {
         current::is_current(&self.shared)
     }
@@ -277,7 +277,7 @@ impl<T: Send + 'static> Processors<T> {
         current::with_current(&self.shared, |current| current.label(coordinator)).flatten()
     }
 
-    /// What each processor has done so far, those included that have been given up.
+    /// Returns what each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
         let processors = self.in_use().iter();
         processors
@@ -292,7 +292,7 @@ impl<T: Send + 'static> Processors<T> {
         &queues.processors[..count]
     }
 
-    /// How many threads there are, and what they do. Takes a lock for a moment.
+    /// Returns how many threads there are, and what they do. Takes a lock for a moment.
     pub fn threads(&self) -> ThreadStats {
         self.shared.coordinator.thread_stats()
     }

@@ -37,8 +37,8 @@ pub trait Runner<T>: Send + Sync + 'static {
         None
     }
 
-    /// What a person should read for that number. It must not call the pool. If it panics, a dump
-    /// shows the number and what the panic said.
+    /// Returns what a person should read for that number. It must not call the pool. If it panics,
+    /// a dump shows the number and what the panic said.
     fn describe(&self, label: NonZeroU64) -> String {
         format!("task {label}")
     }

@@ -5,10 +5,10 @@ use crate::protocol::Permit;
 /// What a thread from outside waits for: a task, or what comes of it. For
 /// [`Processors::run_awaited`](crate::Processors::run_awaited).
 pub trait Awaited<T> {
-    /// Whether the wait is over.
+    /// Returns whether the wait is over.
     fn is_over(&self) -> bool;
 
-    /// Whether this is the task, and not another one.
+    /// Returns whether this is the task, and not another one.
     fn is(&self, task: &T) -> bool;
 }
 

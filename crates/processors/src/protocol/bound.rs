@@ -63,7 +63,7 @@ impl Coordinator {
         }
     }
 
-    /// What the machine is bound as.
+    /// Returns what the machine is bound as.
     pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
         let synced = self.synced();
         let at = synced.binding(machine)?;
@@ -171,7 +171,7 @@ mod tests {
     /// One processor, on which machine 0 runs.
     fn one_processor(limit: usize, spares: usize, work: &Global) -> (Coordinator, Permit) {
         let coordinator = Coordinator::new(1, 1, limit, spares);
-        assert!(coordinator.start(1, work).unwrap());
+        coordinator.start(1, work).unwrap();
         let (permit, _) = coordinator.take_idle().unwrap();
         (coordinator, permit)
     }

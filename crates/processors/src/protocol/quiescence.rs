@@ -26,9 +26,9 @@ impl fmt::Display for NeverQuiescent {
 impl Error for NeverQuiescent {}
 
 impl Coordinator {
-    /// Whether at some moment during the call all processors were idle (or inactive), all queues
-    /// empty, and no blocking call under way. `true` is exact; `false` may be about a wake-up in
-    /// vain.
+    /// Returns whether at some moment during the call all processors were idle (or inactive), all
+    /// queues empty, and no blocking call under way. `true` is exact; `false` may be about a
+    /// wake-up in vain.
     pub fn is_quiescent(&self, work: &impl Work) -> bool {
         self.quiescent_snapshot(work)
             .is_some_and(|snapshot| self.idle.is_unchanged(snapshot))
@@ -60,16 +60,8 @@ impl Coordinator {
         (!work.exists()).then_some(snapshot)
     }
 
-    /// Blocks until there is such a moment, or there will be none.
-    ///
-    /// # Errors
-    /// [`NeverQuiescent`].
-    pub fn await_quiescence(&self, work: &impl Work) -> Result<(), NeverQuiescent> {
-        self.await_quiescence_until(work, None).map(drop)
-    }
-
-    /// [`await_quiescence`](Self::await_quiescence), until the deadline at most. Whether there was
-    /// such a moment.
+    /// Blocks until there is such a moment, or there will be none, or until the deadline at most.
+    /// Returns whether there was such a moment.
     ///
     /// # Errors
     /// [`NeverQuiescent`].

@@ -58,7 +58,7 @@ impl Coordinator {
         rests
     }
 
-    /// Whether a machine rests.
+    /// Returns whether a machine rests.
     #[inline]
     pub fn has_resting(&self) -> bool {
         // ORDERING: Relaxed: a processor that goes idle has passed a fence, whose partner is in

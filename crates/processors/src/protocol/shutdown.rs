@@ -21,8 +21,8 @@ impl Coordinator {
         self.try_end(work);
     }
 
-    /// Whether the pool has been told to stop. Work that a caller has published before, and has
-    /// [waked one](Self::wake_one) for, is run before the pool is over, if it hears `false`.
+    /// Returns whether the pool has been told to stop. Work that a caller has published before, and
+    /// has [waked one](Self::wake_one) for, is run before the pool is over, if it hears `false`.
     ///
     /// By the fence in there, whose partner is the one in [`stop`](Self::stop): either this sees
     /// that the pool stops, or the look that ends it sees the work.
@@ -84,14 +84,14 @@ impl Coordinator {
         self.observers.report(|moments| moments.over = true);
     }
 
-    /// Whether the pool is over: nothing runs in it, or will.
+    /// Returns whether the pool is over: nothing runs in it, or will.
     pub fn is_over(&self) -> bool {
         self.synced().over
     }
 
-    /// Whether the pool is over, and its last thread has exited, or could not be had. A thread that
-    /// exits, or could not start another one, asks afterwards: the last one of them is told so, and
-    /// must announce it.
+    /// Returns whether the pool is over, and its last thread has exited, or could not be had. A
+    /// thread that exits, or could not start another one, asks afterwards: the last one of them is
+    /// told so, and must announce it.
     pub fn is_deserted(&self) -> bool {
         let synced = self.synced();
         synced.over && synced.threads == 0

@@ -25,11 +25,11 @@ use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// Puts the first `count` processors on the idle stack, all of which are inactive. The thread
-    /// of the first one is started now. Returns whether the pool has not been stopped meanwhile.
+    /// of the first one is started now.
     ///
     /// # Errors
     /// What the system says of that thread, after which the pool is to be stopped.
-    pub fn start(&self, count: usize, work: &impl Work) -> io::Result<bool> {
+    pub fn start(&self, count: usize, work: &impl Work) -> io::Result<()> {
         let mut synced = self.synced();
         let places: Vec<_> = (0..count)
             .map_while(|_| self.place_within_limit(&mut synced))
@@ -42,18 +42,14 @@ impl Coordinator {
         // The first one is on top in the end.
         for (processor, &machine) in places.iter().enumerate().rev() {
             let mut synced = self.synced();
-            let permit = match synced.over {
-                true => None,
-                false => self.activate(processor, &mut synced),
-            };
-            let Some(permit) = permit else {
+            if synced.over {
                 self.tell_to_exit(machine, &mut synced);
-                continue;
-            };
-            drop(synced);
-            self.go_idle(permit, machine, false, work);
+            } else if let Some(permit) = self.activate(processor, &mut synced) {
+                drop(synced);
+                self.go_idle(permit, machine, false, work);
+            }
         }
-        Ok(places.len() == count && !self.is_over())
+        Ok(())
     }
 
     /// Starts the thread of a machine now, before its first grant.

@@ -63,8 +63,8 @@ impl Coordinator {
         returns.store(count, Ordering::Relaxed);
     }
 
-    /// Whether the processor has gone to returning machines so often that a queued task is due. The
-    /// machine with the permit asks.
+    /// Returns whether the processor has gone to returning machines so often that a queued task is
+    /// due. The machine with the permit asks.
     pub(crate) fn is_queued_task_due(&self, permit: &Permit) -> bool {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS

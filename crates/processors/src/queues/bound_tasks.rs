@@ -39,7 +39,7 @@ impl<T> BoundTasks<T> {
         lock(&self.0).get_mut(&id)?.pop_front()
     }
 
-    /// How many wait for that thread, and what `name` calls the first ones.
+    /// Returns how many wait for that thread, and what `name` calls the first ones.
     pub(crate) fn waiting(
         &self,
         id: BoundId,
@@ -60,7 +60,7 @@ impl<T> BoundTasks<T> {
         lock(&self.0).remove(&id)
     }
 
-    /// Whether none waits for that thread; then, with `close`, none ever will.
+    /// Returns whether none waits for that thread; then, with `close`, none ever will.
     pub(crate) fn is_done(&self, id: BoundId, close: bool) -> bool {
         let mut queues = lock(&self.0);
         let done = queues.get(&id).is_none_or(VecDeque::is_empty);

@@ -95,7 +95,7 @@ impl<T: Send> GlobalQueue<T> {
         }
     }
 
-    /// Whether all is gone that was before the mark.
+    /// Returns whether all is gone that was before the mark.
     pub(crate) fn is_past(&self, mark: GlobalMark) -> bool {
         self.new.is_past(mark.new) && self.woken.is_past(mark.woken)
     }

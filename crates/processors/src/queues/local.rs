@@ -40,7 +40,7 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// Whether the deque holds exactly one task.
+    /// Returns whether the deque holds exactly one task.
     pub(crate) fn has_one(&self) -> bool {
         self.deque.len() == 1
     }

@@ -92,13 +92,13 @@ pub trait Source: Any + Send + Sync {
     /// has tasks, every 100 µs or less often. It should cost little where there is none.
     fn take(&self) -> Option<Piece>;
 
-    /// Whether there is nothing that a thread could [take](Self::take). Called by any thread, after
-    /// a sequentially consistent fence: relaxed loads will do.
+    /// Returns whether there is nothing that a thread could [take](Self::take). Called by any
+    /// thread, after a sequentially consistent fence: relaxed loads will do.
     fn is_empty(&self) -> bool;
 
-    /// Whether there may be something to [take](Self::take). A thread that was the last one to
-    /// look for work has found some, and calls another one if so; a call in vain costs less than an
-    /// answer that takes long. The default is not [`is_empty`](Self::is_empty).
+    /// Returns whether there may be something to [take](Self::take). A thread that was the last one
+    /// to look for work has found some, and calls another one if so; a call in vain costs less than
+    /// an answer that takes long. The default is not [`is_empty`](Self::is_empty).
     fn may_have_some(&self) -> bool {
         !self.is_empty()
     }
@@ -190,13 +190,7 @@ pub(crate) enum Found<T> {
 
 /// The source of a pool, if it has one.
 #[derive(Default)]
-pub struct SourceSlot(OnceLock<Box<dyn Source>>);
-
-impl fmt::Debug for SourceSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SourceSlot").finish_non_exhaustive()
-    }
-}
+pub(crate) struct SourceSlot(OnceLock<Box<dyn Source>>);
 
 impl SourceSlot {
     /// Attaches it, once.
@@ -246,7 +240,7 @@ impl SourceSlot {
         or_abort(|| source.take())
     }
 
-    /// Whether there is nothing to take.
+    /// Returns whether there is nothing to take.
     pub(crate) fn is_empty(&self) -> bool {
         match self.0.get() {
             None => true,
@@ -254,7 +248,7 @@ impl SourceSlot {
         }
     }
 
-    /// Whether there may be something to take.
+    /// Returns whether there may be something to take.
     pub(crate) fn may_have_some(&self) -> bool {
         match self.0.get() {
             None => false,
@@ -292,7 +286,7 @@ pub(crate) mod tests {
         static MICROS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// How many microseconds the last piece takes that has run on this thread.
+    /// Returns how many microseconds the last piece takes that has run on this thread.
     pub(crate) fn last_micros() -> u32 {
         MICROS.get()
     }

@@ -90,13 +90,13 @@ impl StealPolicy {
         self.has_spared.set(false);
     }
 
-    /// Whether the last round spared a task.
+    /// Returns whether the last round spared a task.
     pub(crate) fn has_spared(&self) -> bool {
         self.has_spared.get()
     }
 
-    /// Whether the victim's only task, `sole`, is left to it. `run` counts the tasks that the
-    /// victim has run. `is_watched` is asked in the mode [`Take`](StealMode::Take) alone.
+    /// Returns whether the victim's only task, `sole`, is left to it. `run` counts the tasks that
+    /// the victim has run. `is_watched` is asked in the mode [`Take`](StealMode::Take) alone.
     pub(crate) fn spares(
         &self,
         mode: StealMode,
@@ -131,8 +131,8 @@ impl StealPolicy {
         spares
     }
 
-    /// Whether the victim has run so many tasks since the first was spared that its next one can be
-    /// left to it for a watch interval.
+    /// Returns whether the victim has run so many tasks since the first was spared that its next
+    /// one can be left to it for a watch interval.
     pub(crate) fn is_quick(&self, victim: usize, run: &Counter) -> bool {
         let spared = self.spared.borrow();
         let known = spared.iter().find(|known| known.victim == victim);
@@ -175,7 +175,7 @@ impl StealPolicy {
         }
     }
 
-    /// Whether the search has begun to watch a victim.
+    /// Returns whether the search has begun to watch a victim.
     pub(crate) fn has_watched(&self) -> bool {
         self.has_watched.get()
     }

@@ -87,7 +87,7 @@ impl<T: Send + 'static> TaskQueues<T> {
 }
 
 impl<T: Send + 'static> TaskQueues<T> {
-    /// Whether any queue of tasks holds one, but for the only one of a `watched` processor.
+    /// Returns whether any queue of tasks holds one, but for the only one of a `watched` processor.
     fn has_task_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
         // While an owner replaces its ring it has more than one task.
         let counts = |(number, processor): (usize, &Processor<T>)| {
@@ -152,7 +152,7 @@ mod tests {
         let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
-        assert!(coordinator.start(1, &queues).unwrap());
+        coordinator.start(1, &queues).unwrap();
         let (permit, _) = coordinator.take_idle().unwrap();
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());

@@ -35,7 +35,7 @@ impl<T: Send + 'static> Processors<T> {
         call()
     }
 
-    /// Whether the machine has given its processor away.
+    /// Returns whether the machine has given its processor away.
     fn leave(&self, current: &Current<'_>) -> bool {
         let Some(permit) = current.permit.take() else {
             return false;

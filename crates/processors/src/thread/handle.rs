@@ -1,5 +1,6 @@
 //! A pool as those see it whose work is no task of it: whatever its tasks are.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -23,8 +24,8 @@ pub struct WeakPoolHandle(Weak<dyn AnyPool>);
 
 /// What of a pool does not depend on its tasks: what a [`PoolHandle`] can do.
 pub trait AnyPool: Send + Sync {
-    #[doc(hidden)]
-    fn attached(&self) -> &SourceSlot;
+    #[doc(hidden)] // where the source is, which no other crate can name
+    fn source_slot(&self) -> &dyn Any;
     #[doc(hidden)]
     fn begin_to_watch_long_turns(self: Arc<Self>) -> io::Result<()>;
     #[doc(hidden)] // as there
@@ -49,7 +50,7 @@ pub trait AnyPool: Send + Sync {
 }
 
 impl<T: Send + 'static> AnyPool for Processors<T> {
-    fn attached(&self) -> &SourceSlot {
+    fn source_slot(&self) -> &dyn Any {
         &self.shared.queues.source
     }
 
@@ -103,14 +104,21 @@ impl PoolHandle {
     /// # Errors
     /// As there.
     pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
-        self.0.attached().attach(source).map_err(AttachError)?;
+        self.slot().attach(source).map_err(AttachError)?;
         self.0.notify();
         Ok(())
     }
 
+    fn slot(&self) -> &SourceSlot {
+        match self.0.source_slot().downcast_ref() {
+            Some(slot) => slot,
+            None => unreachable!("that is what it is"),
+        }
+    }
+
     /// The source that is attached, if it is an `S`. Wait-free.
     pub fn source<S: Source>(&self) -> Option<&S> {
-        self.0.attached().get()
+        self.slot().get()
     }
 
     /// [`Processors::watch_long_turns`].

@@ -79,8 +79,8 @@ impl<T: Send + 'static> Processors<T> {
         sight
     }
 
-    /// What that processor is doing: its sighting, whether it runs anything, and the label that is
-    /// shown. None if it has no machine.
+    /// Returns what that processor is doing: its sighting, whether it runs anything, and the label
+    /// that is shown. None if it has no machine.
     fn sight(&self, number: usize) -> Option<(Sighting, bool, u64)> {
         let coordinator = &self.shared.coordinator;
         let processor = &self.shared.queues.processors[number];
@@ -95,7 +95,7 @@ impl<T: Send + 'static> Processors<T> {
         Some(((run, machine, changes), runs, shown))
     }
 
-    /// How many tasks and threads wait for a processor.
+    /// Returns how many tasks and threads wait for a processor.
     fn waiting(&self) -> usize {
         self.tasks_waiting() + self.shared.coordinator.control_word().waiting()
     }

@@ -127,7 +127,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// What to do between two tasks.
+    /// Returns what to do between two tasks.
     #[inline]
     #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {

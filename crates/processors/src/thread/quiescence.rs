@@ -6,9 +6,9 @@ use crate::pool::processors::Processors;
 use crate::protocol::quiescence::NeverQuiescent;
 
 impl<T: Send + 'static> Processors<T> {
-    /// Whether at some moment during the call nothing could run any more: all processors idle, all
-    /// queues empty, no [`blocking`](Self::blocking) call under way. From then on a task can only
-    /// come from outside of the pool.
+    /// Returns whether at some moment during the call nothing could run any more: all processors
+    /// idle, all queues empty, no [`blocking`](Self::blocking) call under way. From then on a task
+    /// can only come from outside of the pool.
     ///
     /// `true` is exact. `false` means that something was going on, be it only a thread that had
     /// been woken in vain. Lock-free; looks into every queue if all processors are idle.

@@ -22,8 +22,8 @@ pub struct BoundThread<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> BoundThread<T> {
-    /// What [`Runner::bound_to`](crate::Runner::bound_to) answers for the tasks that are to run on
-    /// this thread.
+    /// Returns what [`Runner::bound_to`](crate::Runner::bound_to) answers for the tasks that are to
+    /// run on this thread.
     pub fn id(&self) -> BoundId {
         self.id
     }

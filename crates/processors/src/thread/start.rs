@@ -90,11 +90,8 @@ impl<T: Send + 'static> Processors<T> {
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
         let shared = &pool.shared;
         Self::start_by(pool, runner, |count| {
-            match shared.coordinator.start(count, &shared.queues) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(StartError::Stopped),
-                Err(error) => Err(StartError::Thread(error)),
-            }
+            let started = shared.coordinator.start(count, &shared.queues);
+            started.map_err(StartError::Thread)
         })
     }
 

@@ -23,9 +23,9 @@ impl Runner<Task> for Scarce {
     }
 }
 
-/// Two threads inject tasks, some of which make a blocking call, and the pool is stopped. A failure:
-/// a task that waits for a thread that could not begin (a deadlock), is lost, or runs twice; or an
-/// end that waits for such a thread.
+/// Two threads inject tasks, some of which make a blocking call, and the pool is stopped. A
+/// failure: a task that waits for a thread that could not begin (a deadlock), is lost, or runs
+/// twice; or an end that waits for such a thread.
 #[test]
 fn what_refused_threads_were_for_runs() {
     explore("others do what a refused thread was for", 3_000, || {

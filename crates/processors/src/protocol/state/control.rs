@@ -38,20 +38,20 @@ impl ControlWord {
         ((self.0 & !STOPPING) / WAITING) as usize
     }
 
-    /// Whether the pool has been told to stop.
+    /// Returns whether the pool has been told to stop.
     #[must_use]
     pub const fn is_stopping(self) -> bool {
         self.0 & STOPPING != 0
     }
 
-    /// Whether the processor is to be given up.
+    /// Returns whether the processor is to be given up.
     #[inline]
     #[must_use]
     pub const fn is_surplus(self, processor: usize) -> bool {
         processor >= self.active()
     }
 
-    /// What a machine that has seen this word should see again: the same, and none waiting.
+    /// Returns what a machine that has seen this word should see again: the same, and none waiting.
     #[must_use]
     pub const fn settled(self) -> Self {
         Self(self.0 & (STOPPING | ACTIVE))
@@ -75,7 +75,7 @@ impl Control {
         }
     }
 
-    /// What it says now.
+    /// Returns what it says now.
     #[inline]
     pub(crate) fn read(&self) -> ControlWord {
         // ORDERING: Relaxed: for "either you see my word or I see your processor" both sides have

@@ -94,7 +94,7 @@ impl Coordinator {
         let _ = self.launcher.set(Box::new(launcher));
     }
 
-    /// What machines must notice.
+    /// Returns what machines must notice.
     #[inline]
     pub fn control_word(&self) -> ControlWord {
         self.control.read()
@@ -129,7 +129,7 @@ impl Coordinator {
         }
     }
 
-    /// What the machine is told to do next, if it has been told.
+    /// Returns what the machine is told to do next, if it has been told.
     pub fn take_grant(&self, machine: usize) -> Option<Grant> {
         self.machine(machine).take_grant()
     }
@@ -181,14 +181,9 @@ impl Coordinator {
         }
     }
 
-    /// The thread with `permit` has put a task into the deque: the same, unless that is the only
-    /// task there and the processor is watched.
-    #[inline]
-    pub fn wake_one_for_push(&self, permit: &Permit, is_only: impl FnOnce() -> bool) -> bool {
-        self.wake_one_for_deque(permit.processor(), is_only)
-    }
-
-    /// There is a task in the deque of the caller's processor, which takes another one first.
+    /// There is a task in the deque of the caller's processor, which has just put it there, or
+    /// takes another one first: the same, unless that is the only task there and the processor is
+    /// watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
@@ -240,7 +235,7 @@ impl Coordinator {
         (permit, self.attached(processor))
     }
 
-    /// Whether a machine watches the processor.
+    /// Returns whether a machine watches the processor.
     #[inline]
     pub fn is_watched(&self, processor: usize) -> bool {
         // ORDERING: Relaxed: a thread that relies on it has published, or gone idle, and passed a
@@ -248,8 +243,8 @@ impl Coordinator {
         self.watchers[processor].load(Ordering::Relaxed) != 0
     }
 
-    /// Whether there is a task that a machine must be awake for: any, except for the only one of a
-    /// watched processor that is not going `idle` itself.
+    /// Returns whether there is a task that a machine must be awake for: any, except for the only
+    /// one of a watched processor that is not going `idle` itself.
     pub(crate) fn exists_unwatched(&self, work: &impl Work, idle: Option<usize>) -> bool {
         work.exists_beside(|processor| Some(processor) != idle && self.is_watched(processor))
     }

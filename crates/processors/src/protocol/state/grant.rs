@@ -125,7 +125,7 @@ impl MachineShared {
         self.blocks_since.store(since, Ordering::Relaxed);
     }
 
-    /// How long its latest blocking call has taken until `now`.
+    /// Returns how long its latest blocking call has taken until `now`.
     pub(crate) fn blocks_for(&self, now: Instant) -> Duration {
         // ORDERING: Relaxed: for people.
         let since = Duration::from_nanos(self.blocks_since.load(Ordering::Relaxed));
@@ -164,7 +164,7 @@ impl MachineShared {
         self.grant.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the machine has a thread, or will soon. Asked by the one that may grant it
+    /// Returns whether the machine has a thread, or will soon. Asked by the one that may grant it
     /// something.
     pub(crate) fn has_thread(&self) -> bool {
         // ORDERING: Relaxed: the caller has taken the machine from where it was listed.
@@ -176,7 +176,7 @@ impl MachineShared {
         let _ = self.unparker.unpark();
     }
 
-    /// What the machine is told to do next, if it has been told. Called by its own thread.
+    /// Returns what the machine is told to do next, if it has been told. Called by its own thread.
     pub(crate) fn take_grant(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`.
         let grant = self.grant.load(Ordering::Acquire);
@@ -199,8 +199,8 @@ impl MachineShared {
         self.activity.store(changed, Ordering::Relaxed);
     }
 
-    /// What the machine is doing, and a number that differs whenever it has done something else in
-    /// between.
+    /// Returns what the machine is doing, and a number that differs whenever it has done something
+    /// else in between.
     pub(crate) fn activity(&self) -> (Activity, u32) {
         // ORDERING: Relaxed: for people.
         let word = self.activity.load(Ordering::Relaxed);

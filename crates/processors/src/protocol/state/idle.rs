@@ -203,13 +203,13 @@ impl Idle {
         fence(Ordering::SeqCst);
     }
 
-    /// Whether no processor was idle: for heuristics.
+    /// Returns whether no processor was idle: for heuristics.
     pub(crate) fn is_empty(&self) -> bool {
         // ORDERING: Relaxed: nothing follows from it.
         Word::unpack(self.word.load(Ordering::Relaxed)).top == 0
     }
 
-    /// How many processors are on the stack of `word`, which must have been acquired.
+    /// Returns how many processors are on the stack of `word`, which must have been acquired.
     fn count(&self, word: Word) -> usize {
         match usize::from(word.top).checked_sub(1) {
             None => 0,
@@ -218,7 +218,7 @@ impl Idle {
         }
     }
 
-    /// What to compare with later, if none searches now.
+    /// Returns what to compare with later, if none searches now.
     pub fn snapshot(&self) -> Option<Snapshot> {
         // ORDERING: Acquire, partner of the Release in `go_idle`: what the idle ones did before has
         // happened.
@@ -238,8 +238,8 @@ impl Idle {
         self.word.fetch_add(TAG, Ordering::Release);
     }
 
-    /// Whether no processor has become idle, been woken, begun to search or been activated since
-    /// then.
+    /// Returns whether no processor has become idle, been woken, begun to search or been activated
+    /// since then.
     pub fn is_unchanged(&self, then: Snapshot) -> bool {
         // ORDERING: the Acquire fence keeps this load behind the loads that the caller made since
         // then: what they saw of a processor that had been woken, they saw after its pop, and that

@@ -85,7 +85,7 @@ impl LongTurns {
         self.wanted.store(count, Ordering::Relaxed);
     }
 
-    /// Whether the processor of the calling thread is to make way: asked once.
+    /// Returns whether the processor of the calling thread is to make way: asked once.
     pub fn is_due(&self, processor: usize) -> bool {
         let overdue = &self.overdue[processor];
         // ORDERING: Relaxed, all: requests, which carry nothing.

@@ -4,8 +4,8 @@ use crate::protocol::state::permit::Permit;
 
 /// The queues, as the protocol sees them.
 pub trait Work {
-    /// Whether any queue holds a task. Taking a task must be a Release: a thread that no longer
-    /// sees the task sees, after an Acquire fence, what its taker did before.
+    /// Returns whether any queue holds a task. Taking a task must be a Release: a thread that no
+    /// longer sees the task sees, after an Acquire fence, what its taker did before.
     fn exists(&self) -> bool {
         self.exists_beside(|_| false)
     }
@@ -13,8 +13,8 @@ pub trait Work {
     /// The same, but the only task in the deque of a processor that is `watched` does not count.
     fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
 
-    /// Whether a thread that looks for a task may find one: as `exists_beside`, but where that
-    /// takes long to say, the answer is yes.
+    /// Returns whether a thread that looks for a task may find one: as `exists_beside`, but where
+    /// that takes long to say, the answer is yes.
     fn may_exist(&self, watched: impl Fn(usize) -> bool) -> bool {
         self.exists_beside(watched)
     }

@@ -29,8 +29,8 @@ impl AgeOrder {
         }
     }
 
-    /// Whether the oldest that has given way is older than all that wait in the global queue. May
-    /// say no of one that is, while as many come to that queue as leave it.
+    /// Returns whether the oldest that has given way is older than all that wait in the global
+    /// queue. May say no of one that is, while as many come to that queue as leave it.
     pub(crate) fn is_older<T: Send>(&self, yielded: &Injector<T>, global: &GlobalQueue<T>) -> bool {
         if global.is_empty() {
             return true;

@@ -66,7 +66,7 @@ impl TurnClock {
         }
     }
 
-    /// How long after its beginning `now` is. 584 years fit.
+    /// Returns how long after its beginning `now` is. 584 years fit.
     pub(crate) fn since_it_began(&self, now: Instant) -> Nanos {
         now.saturating_duration_since(self.began).as_nanos() as Nanos
     }
@@ -120,8 +120,9 @@ impl TurnClock {
         }
     }
 
-    /// Whether the source has had no turn for as long as a look is away. Looks are more frequent
-    /// where turns are short, and a piece may be long: little time would be left for these turns.
+    /// Returns whether the source has had no turn for as long as a look is away. Looks are more
+    /// frequent where turns are short, and a piece may be long: little time would be left for these
+    /// turns.
     pub(crate) fn is_source_due(&self, now: Nanos) -> bool {
         now.saturating_sub(self.asked.get()) >= LOOK * 3 / 4
     }
@@ -131,8 +132,8 @@ impl TurnClock {
         self.asked.set(now);
     }
 
-    /// What passes from now on is no turn: the processor goes idle, or waits for a call. What runs
-    /// then, nobody knows.
+    /// Returns what passes from now on is no turn: the processor goes idle, or waits for a call.
+    /// What runs then, nobody knows.
     pub(crate) fn pause(&self) {
         self.forget(1);
     }
@@ -156,15 +157,16 @@ impl TurnClock {
         self.interval.get()
     }
 
-    /// How many more tasks may come along with one that is taken from the global queue: few of long
-    /// ones, as those of a batch run backwards. Not less after a doubt, or a stream of short tasks
-    /// from outside would come singly at times, which costs its producer.
+    /// Returns how many more tasks may come along with one that is taken from the global queue: few
+    /// of long ones, as those of a batch run backwards. Not less after a doubt, or a stream of
+    /// short tasks from outside would come singly at times, which costs its producer.
     pub(crate) fn batch(&self) -> usize {
         MAX_BATCH.min(self.estimate.get() / 4) as usize
     }
 }
 
-/// How many turns take [`LOOK`] if they are as long as so many, which `took` so long together.
+/// Returns how many turns take [`LOOK`] if they are as long as so many, which `took` so long
+/// together.
 fn turns_per_look(turns: u32, took: Nanos) -> u32 {
     let wanted = LOOK * u64::from(turns) / took.max(1);
     u32::try_from(wanted).map_or(MAX_INTERVAL, |wanted| wanted.clamp(1, MAX_INTERVAL))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{ELAPSED, Kind, MICRO, MILLI, World, mixture};
 
-/// How long each of ten tasks waits, one every two milliseconds, beside 200 that came to the other
-/// lane before it, and as many as have left that since.
+/// Returns how long each of ten tasks waits, one every two milliseconds, beside 200 that came to
+/// the other lane before it, and as many as have left that since.
 fn waits_beside_a_flood(processors: usize, is_woken: bool) -> Vec<Duration> {
     let mut world = mixture(processors, &[], &[(16, 5)]);
     let push = |world: &World, is_woken, task| match is_woken {

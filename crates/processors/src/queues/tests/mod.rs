@@ -20,7 +20,7 @@ thread_local! {
     static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// What time it is in the simulation of this thread.
+/// Returns what time it is in the simulation of this thread.
 fn now() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     *START.get_or_init(Instant::now) + ELAPSED.get()
@@ -70,7 +70,7 @@ impl World {
         let coordinator = Coordinator::new(processors, processors, processors, 0);
         let queues = TaskQueues::new(processors, now());
         queues.reach(processors);
-        assert!(coordinator.start(processors, &queues).unwrap());
+        coordinator.start(processors, &queues).unwrap();
         let permits = (0..processors)
             .map(|_| coordinator.take_idle().unwrap().0)
             .collect();
