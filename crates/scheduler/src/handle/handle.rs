@@ -34,7 +34,7 @@ use crate::{LifeCycle, Observer, Protocol};
 ///
 /// One of the owners of what all share: an `Arc`, but for the end. When the last owner goes, pins
 /// on the table's slots may be left, at most: of handles to processes, wakers of futures, and what
-/// is outstanding. They keep it as well, and have it [lent](Self::lent).
+/// is outstanding. They keep it as well.
 pub struct Handle<P: Protocol>(NonNull<Block<P>>);
 
 /// Padded: each owner writes the count, and others read the rest.

@@ -120,8 +120,9 @@ impl<P: Protocol> Handle<P> {
     /// Nothing runnable is lost. Blocking, while another change is under way, but not for any step.
     ///
     /// # Errors
-    /// [`ResizeError`](crate::ResizeError): zero, more than [`max_workers`](crate::Builder::max_workers), after the
-    /// shutdown; or the system has refused a thread, and there are as many workers as it gave.
+    /// [`ResizeError`](crate::ResizeError): zero, more than
+    /// [`max_workers`](crate::Builder::max_workers), after the shutdown; or the system has refused
+    /// a thread, and there are as many workers as it gave.
     pub fn set_workers(&self, workers: usize) -> Result<usize, filch_processors::ResizeError> {
         self.shared().processors.resize(workers)
     }

@@ -122,8 +122,8 @@ impl<P: Protocol> Mailbox<P> {
         if word.is_null() || word == none() {
             return None;
         }
-        // SAFETY: `open` has put a box's address there, and the last thread out takes it: not before the pin
-        // is given back (contract).
+        // SAFETY: `open` has put a box's address there, and the last thread out takes it: not
+        // before the pin is given back (contract).
         Some(unsafe { &**word })
     }
 

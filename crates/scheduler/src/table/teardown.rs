@@ -59,8 +59,8 @@ impl<'table, P: Protocol> Closed<'table, P> {
 
 impl<P: Protocol> Completed<'_, P> {
     /// Leaves the exit to the process's handle, and gives the process's pin up. If the slot is
-    /// vacant then, it comes back with others of the batch. The caller is one of the table's owners,
-    /// and [gives the batch back](Table::give_back) before it leaves.
+    /// vacant then, it comes back with others of the batch. The caller is one of the table's
+    /// owners, and [gives the batch back](Table::give_back) before it leaves.
     #[inline]
     pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
         let Closed { table, slot } = self.0;

@@ -65,7 +65,8 @@ pub(crate) fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
     data.map_addr(|address| address | PROCESS)
 }
 
-/// The word that a handle has left in a [`LifeCell`] when it was polled, or 0.
+/// The word that a handle has left in a [`LifeCell`](crate::table::LifeCell) when it was polled, or
+/// 0.
 #[derive(Debug, Default)]
 pub struct Waiting(pub(crate) usize);
 
