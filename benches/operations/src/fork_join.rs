@@ -6,7 +6,7 @@ use std::thread;
 
 use filch_fork_join::{Config, Pool, Worker, join};
 
-use crate::job::BEDTIME;
+use crate::job::{BEDTIME, mark};
 
 /// The sum of so many ones, by halves.
 pub(crate) fn tree(leaves: u64) {
@@ -57,13 +57,14 @@ pub(crate) fn stolen_by_another(times: u64) {
     pool.install(|worker| {
         for _ in 0..times {
             let begun = Barrier::new(2);
+            let short = |_: &Worker| _ = begun.wait();
             let long = |_: &Worker| {
                 begun.wait();
                 thread::sleep(BEDTIME);
             };
-            // The road of a stolen fork begins.
-            worker.join(|_| drop(begun.wait()), long);
-            // The road of a stolen fork ends.
+            mark(); // The road of a stolen fork begins.
+            worker.join(short, long);
+            mark(); // The road of a stolen fork ends.
             thread::sleep(BEDTIME);
         }
     });
