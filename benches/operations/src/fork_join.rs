@@ -51,19 +51,15 @@ pub(crate) fn stolen(times: u64) {
     assert_eq!(sum, times);
 }
 
-/// Joins of which a thread that slept steals one branch, for which the first one falls asleep.
+/// Joins of which a thread that slept steals one branch.
 pub(crate) fn stolen_by_another(times: u64) {
     let pool = Pool::new(2).expect("the system gives threads");
     pool.install(|worker| {
         for _ in 0..times {
             let begun = Barrier::new(2);
-            let short = |_: &Worker| _ = begun.wait();
-            let long = |_: &Worker| {
-                begun.wait();
-                thread::sleep(BEDTIME);
-            };
+            let half = |_: &Worker| _ = begun.wait();
             mark(); // The road of a stolen fork begins.
-            worker.join(short, long);
+            worker.join(half, half);
             mark(); // The road of a stolen fork ends.
             thread::sleep(BEDTIME);
         }
