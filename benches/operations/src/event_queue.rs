@@ -5,6 +5,7 @@ use std::hint::black_box;
 use filch_event_queue::{Receiver, Sender, channel};
 
 use crate::Operation;
+use crate::job::mark;
 
 /// Events that are pushed, and drained, in a round.
 const EVENTS: u64 = 256;
@@ -85,8 +86,8 @@ pub(crate) fn one_by_one(times: u64) {
         mut receiver,
     } = Ends::new();
     for event in 0..times {
+        mark(); // The road of an event begins.
         assert!(sender.push(black_box(event)).is_ok());
-        // Behind this, the road of an event begins.
         assert_eq!(receiver.recv(), Some(event));
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use filch_fork_join::{Config, Pool, Worker, join};
 
-use crate::job::BEDTIME;
+use crate::job::{BEDTIME, mark};
 
 /// The sum of so many ones, by halves.
 pub(crate) fn tree(leaves: u64) {
@@ -51,19 +51,16 @@ pub(crate) fn stolen(times: u64) {
     assert_eq!(sum, times);
 }
 
-/// Joins of which a thread that slept steals one branch, for which the first one falls asleep.
+/// Joins of which a thread that slept steals one branch.
 pub(crate) fn stolen_by_another(times: u64) {
     let pool = Pool::new(2).expect("the system gives threads");
     pool.install(|worker| {
         for _ in 0..times {
             let begun = Barrier::new(2);
-            let long = |_: &Worker| {
-                begun.wait();
-                thread::sleep(BEDTIME);
-            };
-            // The road of a stolen fork begins.
-            worker.join(|_| drop(begun.wait()), long);
-            // The road of a stolen fork ends.
+            let half = |_: &Worker| _ = begun.wait();
+            mark(); // The road of a stolen fork begins.
+            worker.join(half, half);
+            mark(); // The road of a stolen fork ends.
             thread::sleep(BEDTIME);
         }
     });

@@ -1,5 +1,6 @@
 //! What a worker does many times, which needs the worker's thread: it is counted only.
 
+use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -77,3 +78,9 @@ pub(crate) fn standing_still() -> Instant {
 
 /// After so long without work a thread sleeps, also under a slow tool.
 pub(crate) const BEDTIME: Duration = Duration::from_millis(1);
+
+/// A call that no compiler leaves out: its line is found among the instructions.
+#[inline(never)]
+pub(crate) fn mark() {
+    black_box(());
+}

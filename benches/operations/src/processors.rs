@@ -6,7 +6,7 @@ use std::thread;
 
 use filch_processors::{Config, Processors, Runner};
 
-use crate::job::{BEDTIME, standing_still};
+use crate::job::{BEDTIME, mark, standing_still};
 
 /// The root of a tree of so many tasks. A type of its own: the queues of the other operations are
 /// compiled for themselves alone.
@@ -52,7 +52,7 @@ impl Runner<Told> for Tell {
     fn scratch(&self, _machine: usize) {}
 
     fn run(&self, Told(number): Told, _: &Arc<Processors<Told>>, (): &mut ()) {
-        // The road of an injected task ends.
+        mark(); // The road of an injected task ends.
         self.0.send(number).expect("it is waited for");
     }
 }
@@ -64,7 +64,8 @@ pub(crate) fn injected(times: u64) {
     let machines = Processors::start(&pool, Arc::new(Tell(tell)));
     for number in 0..times {
         thread::sleep(BEDTIME);
-        pool.inject(Told(number)); // The road of an injected task begins.
+        mark(); // The road of an injected task begins.
+        pool.inject(Told(number));
         assert_eq!(told.recv(), Ok(number));
     }
     pool.stop();
