@@ -1,4 +1,4 @@
-//! What is left of names and groups.
+//! Dead processes leave no names and no groups.
 
 use std::sync::Arc;
 

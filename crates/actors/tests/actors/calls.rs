@@ -12,10 +12,10 @@ use filch_scheduler::{
     Protocol, Scheduler, StepOutput, Submission,
 };
 
-/// What processes are asked that answer with an `R`.
+/// The protocol of processes that answer calls with an `R`.
 pub(crate) struct Calls<R = u64>(PhantomData<R>);
 
-/// What a call brings, and the caller.
+/// The argument of a call, and the caller.
 pub(crate) type Message<R = u64> = (u64, Caller<R>);
 
 impl<R: Send + 'static> Protocol for Calls<R> {

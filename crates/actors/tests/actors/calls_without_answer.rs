@@ -11,7 +11,7 @@ use filch_scheduler::{Scheduler, StepOutput, Undelivered};
 
 use crate::calls::{Calls, builder, call, called, echo, scheduler, start};
 
-/// What a step does with its caller, and how it ends.
+/// The way in which a step ends after it has dealt with its caller.
 #[derive(Clone, Copy)]
 enum End {
     Fails,
@@ -59,7 +59,7 @@ fn however_the_step_ends() {
     }
 }
 
-/// What the process keeps goes with it, and so does what it has not read. A failure: a caller
+/// Calls that the process keeps end with it, and so do those it has not read. A failure: a caller
 /// waits for a process that is over.
 #[test]
 fn a_process_that_ends_fails_the_calls_that_it_keeps() {

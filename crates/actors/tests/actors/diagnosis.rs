@@ -1,4 +1,4 @@
-//! What a person sees of processes that hang: names, mailboxes, queues.
+//! Reports on processes that hang: names, mailboxes, queues.
 
 use std::sync::mpsc;
 

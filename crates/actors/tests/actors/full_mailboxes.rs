@@ -1,4 +1,4 @@
-//! What becomes of a message for which a mailbox has no room.
+//! Messages for which a mailbox has no room.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -44,7 +44,7 @@ impl Held {
         }
     }
 
-    /// What the next step is given.
+    /// Returns the messages that the next step is given.
     fn step(&self) -> Vec<u64> {
         self.go_on.send(()).unwrap();
         self.steps.recv().unwrap()

@@ -304,7 +304,7 @@ fn after_the_shutdown_the_function_comes_back() {
     assert!(pid.is_err());
 }
 
-/// What a function fails with.
+/// The error with which a function fails.
 #[derive(Debug, PartialEq, Eq)]
 struct OutOf(&'static str);
 

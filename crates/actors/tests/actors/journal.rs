@@ -1,4 +1,4 @@
-//! What a journal knows of each process: its type, its parent, what it waits for, and for whom.
+//! The journal's notes of each process: its type, its parent, its calls and those it waits for.
 
 use std::sync::mpsc;
 use std::time::Duration;

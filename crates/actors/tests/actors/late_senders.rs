@@ -39,7 +39,7 @@ fn without_room(scheduler: &Scheduler<Test>) -> ProcessHandle<Test> {
     process.submit().unwrap()
 }
 
-/// What has become of the messages.
+/// Polls each message; returns true for those whose outcome is known.
 fn told(sent: &mut [Sending<Test>]) -> Vec<bool> {
     let mut context = Context::from_waker(Waker::noop());
     let is_told = |sent: &mut Sending<Test>| Pin::new(sent).poll(&mut context).is_ready();

@@ -138,8 +138,8 @@ fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     }
 }
 
-/// What a handle takes is for its own node. So schedulers that are connected in a ring are no trap:
-/// neither for a process that nobody in it has, nor for one that a neighbour has.
+/// Handles take messages for their own node only. So schedulers connected in a ring are no trap:
+/// neither for a process that does not exist, nor for one on a neighbour.
 #[test]
 fn a_ring_of_handles_does_not_send_in_circles() {
     let ring = [1, 2, 3].map(on_node);

@@ -1,4 +1,4 @@
-//! What a process has from its first moment: a name, watchers, links, a deadline.
+//! The names, watchers, links and deadline that a process has from its first moment.
 
 use std::sync::mpsc;
 

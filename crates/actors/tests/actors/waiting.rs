@@ -1,4 +1,4 @@
-//! What a standstill knows of futures that wait for each other, and of timers; and its time limit.
+//! Standstills of futures that wait for each other, and of timers; and their time limit.
 
 use std::future::{Future, pending, poll_fn};
 use std::mem;

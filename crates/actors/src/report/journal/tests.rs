@@ -1,4 +1,4 @@
-//! What is noted, and that nothing is left of it.
+//! The journal's notes, which leave nothing behind.
 
 use filch_scheduler::{Context, LifeCycle, Observer, Protocol, Scheduler, SubmitError, from_fn};
 use filch_sync::lock;

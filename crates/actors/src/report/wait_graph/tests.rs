@@ -22,7 +22,7 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// What a process waits for.
+/// The wait of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Waits {
     /// For the others, with so many clones of its waker elsewhere.
