@@ -20,7 +20,7 @@ impl Protocol for Logs {
     type Message = String;
     type Command = ();
     type Reply = ();
-    /// How many lines were written.
+    /// The number of lines written.
     type Output = usize;
     type Error = String;
 }

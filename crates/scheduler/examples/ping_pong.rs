@@ -8,7 +8,7 @@ use filch_scheduler::{
     Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
 };
 
-/// What the two say to each other.
+/// The protocol of the two players.
 enum Game {}
 
 impl Protocol for Game {
@@ -18,7 +18,7 @@ impl Protocol for Game {
     type Message = Pid;
     type Command = ();
     type Reply = ();
-    /// How many messages the process got.
+    /// The number of messages that the process got.
     type Output = u64;
     type Error = String;
 }

@@ -24,7 +24,7 @@ impl Protocol for Sockets {
     type Message = ();
     /// Read from this.
     type Command = TcpStream;
-    /// What came; nothing at the end of the stream.
+    /// The bytes that came; none at the end of the stream.
     type Reply = Vec<u8>;
     type Output = usize;
     type Error = std::io::Error;

@@ -1,4 +1,4 @@
-//! What an idle process costs, counted. One test, as the counter is the process's.
+//! The memory of an idle process, counted. One test, as the counter is the program's.
 
 mod counting;
 mod idler;
@@ -23,7 +23,7 @@ fn rest(scheduler: &Scheduler<Words>, number: usize) {
     }
 }
 
-/// What each process costs by now, beside `before`.
+/// Returns the growth since `before`, by process.
 fn each(before: i64) -> f64 {
     (BYTES.load(Ordering::Relaxed) - before) as f64 / PROCESSES as f64
 }

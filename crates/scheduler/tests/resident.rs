@@ -1,5 +1,5 @@
-//! What an idle process costs in resident memory, the allocator's own share in it. Each count is
-//! measured in a program of its own, where nothing was freed before: this one, run anew.
+//! The resident memory of an idle process, with the allocator's own share. Each count is measured
+//! in a program of its own, where nothing was freed before: this one, run anew.
 #![cfg(target_os = "linux")]
 
 mod counting;

@@ -1,4 +1,4 @@
-//! What an ended process keeps of its queue's memory.
+//! The memory of its queue that an ended process keeps.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

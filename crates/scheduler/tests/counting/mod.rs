@@ -11,7 +11,7 @@ struct Counting;
 /// Bytes that are in use.
 pub(crate) static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// How often memory was asked for.
+/// The number of allocations.
 pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: passes every call on to the system's allocator.

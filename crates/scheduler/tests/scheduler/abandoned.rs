@@ -36,7 +36,7 @@ impl Gate {
     }
 }
 
-/// What the test has of a gate.
+/// The test's side of a gate.
 struct Keeper {
     entered: Receiver<()>,
     _open: Sender<()>,

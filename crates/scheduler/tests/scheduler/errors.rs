@@ -1,5 +1,4 @@
-//! What a program does with errors: passes them up, walks to their sources, takes the process's own
-//! out.
+//! Errors in a program: passed up, walked to their sources, and the process's own taken out.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};

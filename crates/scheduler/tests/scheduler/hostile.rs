@@ -115,8 +115,7 @@ fn assert_works(scheduler: &Scheduler<Hostile>) {
     assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
 }
 
-/// What a failing step had written must not become the next process's words, even if `close` panics
-/// too.
+/// The commands of a failing step must not become the next process's, even if `close` panics, too.
 #[test]
 fn the_output_of_a_failed_step_dies_with_it() {
     let scheduler = scheduler();

@@ -1,5 +1,5 @@
-//! What a scheduler's memory is kept by when its last owner has gone: handles to processes and
-//! wakers of futures.
+//! The handles to processes and wakers of futures that keep a scheduler's memory when its last
+//! owner has gone.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Barrier, Weak, mpsc};

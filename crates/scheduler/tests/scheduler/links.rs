@@ -6,7 +6,7 @@ use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, s
 use crate::monitors::listening;
 use filch_scheduler::{Event, ExitReason, JoinError, Pid, ProcessError, ProcessHandle};
 
-/// How it ended, if it was by a link.
+/// Returns the link's origin and reason with which the process ended.
 #[track_caller]
 fn linked(process: ProcessHandle<Test>) -> (Pid, ExitReason) {
     match process.join() {

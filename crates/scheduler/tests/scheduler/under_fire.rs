@@ -1,4 +1,4 @@
-//! What the Go original's tests ask for, and no other file here: answers out of order, ends amid
+//! Cases of the Go original's tests that no other file here has: answers out of order, ends amid
 //! everything, upgrades and the limit under load.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

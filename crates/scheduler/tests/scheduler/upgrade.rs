@@ -10,7 +10,7 @@ use filch_scheduler::{
     ProcessError, ProcessHandle, StepOutput,
 };
 
-/// What happens to the versions of one process, in order.
+/// The events in the lives of one process's versions, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Adds up what it is sent; on 0 ends with the sum; on 100 upgrades to the next version with the

@@ -1,4 +1,4 @@
-//! What an occupant of a slot finds, leaves behind and is told, on one thread.
+//! The view of a slot's occupants, one after another, on one thread.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ fn a_joiner_gets_the_exit_or_the_deadline() {
     assert!(table.find(pid).is_none());
 }
 
-/// What each pin, each state and each end makes of the questions that are asked of a table.
+/// Checks a table's answers in each state of a process, pinned or ended.
 #[test]
 fn a_table_knows_who_lives() {
     let table = Processes::new(Node::default());
@@ -302,8 +302,7 @@ fn a_sink_that_panics_gets_the_rest() {
     drop_handle(&table, pid);
 }
 
-/// What is in the queue at the end goes to the sink, one after a panic as well; and what comes
-/// after the end comes back.
+/// Items in the queue at the end go to the sink, even after one that panics; later ones come back.
 #[test]
 fn what_a_process_leaves_in_its_queue() {
     let table = Processes::new(Node::default());

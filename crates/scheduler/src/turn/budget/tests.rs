@@ -15,7 +15,7 @@ struct TestClock(Mutex<Told>);
 
 struct Told {
     time: Duration,
-    /// How often it was read.
+    /// The number of times that it was read.
     reads: u64,
 }
 
@@ -93,7 +93,7 @@ where
     }
 }
 
-/// What ran on the one worker, in this order.
+/// The steps that ran on the one worker, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ran {
     /// A step of the process with the backlog, with so many events.
@@ -102,8 +102,8 @@ enum Ran {
     Other,
 }
 
-/// What runs on one worker while a process has `messages` in its queue, of which each costs what
-/// `cost` says, beside another process that always gives way.
+/// Runs a process with `messages` in its queue, each of which takes its `cost`, on one worker,
+/// beside another process that always yields.
 fn ran(
     clock: (&'static TestClock, Clock),
     [slice, events_per_step]: [u64; 2],
@@ -167,8 +167,8 @@ fn ran(
     std::mem::take(&mut *log)
 }
 
-/// How long a process waits for its first turn on one worker that was submitted when so many
-/// `flooded` processes had as many `messages` each, and none of them had run.
+/// Measures the wait of a process for its first turn on one worker, if it was submitted when so
+/// many `flooded` processes had as many `messages` each, and none of them had run.
 fn newcomer_waits(
     clock: (&'static TestClock, Clock),
     flooded: usize,
@@ -206,7 +206,7 @@ fn newcomer_waits(
     waited.recv().unwrap()
 }
 
-/// What each step of the process was given.
+/// Returns the number of events of each step.
 fn shares(ran: &[Ran]) -> Vec<u64> {
     let share = |ran: &Ran| match ran {
         Ran::Step(events) => Some(*events),
@@ -215,7 +215,7 @@ fn shares(ran: &[Ran]) -> Vec<u64> {
     ran.iter().filter_map(share).collect()
 }
 
-/// What the process was given in one go, before another one ran.
+/// Returns the number of events of each turn, before another process ran.
 fn turns(ran: &[Ran]) -> Vec<u64> {
     let turns = ran.split(|ran| *ran == Ran::Other);
     let turns = turns.map(|turn| shares(turn).iter().sum());
