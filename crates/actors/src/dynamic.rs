@@ -3,7 +3,6 @@
 //! The example `dynamic` of this crate has a process that speaks it.
 //!
 //! A payload is one box; a zero-sized value, like `()`, allocates nothing. Receivers check types.
-//! checked at the other end.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;

@@ -230,7 +230,7 @@ fn a_message_for_later_does_not_outlast_its_process_for_long() {
     assert_eq!(living.join().unwrap(), 7);
 }
 
-/// A future takes none when the time has come. A failure: the interval goes on for ever.
+/// A future takes no message at that time. A failure: the interval goes on for ever.
 #[test]
 fn no_message_at_a_time_to_a_future() {
     let (clock, timers) = fake();
