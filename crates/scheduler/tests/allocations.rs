@@ -14,7 +14,7 @@ use filch_scheduler::{Context, Events, InitError, Process, Scheduler, StepOutput
 
 use counting::{CALLS, Words};
 
-/// Is done at once, with what it has.
+/// Is done at once, with its number.
 struct Brief(u64);
 
 impl Process<Words> for Brief {

@@ -11,7 +11,7 @@ use filch_scheduler::Scheduler;
 use counting::{BYTES, Words};
 use idler::Idler;
 
-/// As many as fill the slots of a table that grows by doubling.
+/// So many that they fill the slots of a table that grows by doubling.
 const PROCESSES: usize = (1 << 14) - 1;
 
 /// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the

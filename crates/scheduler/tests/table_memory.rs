@@ -22,7 +22,7 @@ impl Protocol for Model {
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has asked for, and not given back.
+    /// The bytes that this thread has allocated and not freed.
     static BYTES: Cell<i64> = const { Cell::new(0) };
 }
 

@@ -1,5 +1,4 @@
-//! An allocator that counts, for the test programs that have this module; and what their processes
-//! say.
+//! An allocator that counts, for the test programs with this module; and their processes' protocol.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -8,7 +7,7 @@ use filch_scheduler::Protocol;
 
 struct Counting;
 
-/// Bytes that are in use.
+/// Bytes in use.
 pub(crate) static BYTES: AtomicI64 = AtomicI64::new(0);
 
 /// The number of allocations.

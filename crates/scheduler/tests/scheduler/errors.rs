@@ -47,7 +47,7 @@ fn its_sources_lead_down_to_what_happened() {
     assert!(error.source().unwrap().is::<ProcessError<Test>>());
 }
 
-/// A failure: two operations that tell a user the same in other words.
+/// A failure: two operations tell a user the same in other words.
 #[test]
 fn that_there_is_no_such_process_is_one_sentence() {
     let scheduler = scheduler(1);

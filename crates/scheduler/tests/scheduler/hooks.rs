@@ -12,7 +12,7 @@ use filch_scheduler::{
     Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
 };
 
-/// Every start and every end. Refuses the second process, panics at the start of the third.
+/// Notes every start and every end. Refuses the second process, panics at the start of the third.
 #[derive(Default)]
 struct Register {
     lives: Mutex<HashMap<Pid, Vec<ExitReason>>>,

@@ -1,5 +1,5 @@
-//! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops
-//! what is not its own. The process concerned ends, with an exit, and nobody else notices.
+//! Row A14 at its worst: destructors that panic, twice, wherever the scheduler drops a user's
+//! value. The process concerned ends, with an exit, and nobody else notices.
 
 use std::sync::mpsc;
 
@@ -91,7 +91,7 @@ impl Drop for Villain {
     }
 }
 
-/// One worker, so that whatever is wrong with it shows in the next process.
+/// One worker, so that any damage to it shows in the next process.
 fn scheduler() -> Scheduler<Hostile> {
     Scheduler::builder()
         .workers(1)
@@ -188,8 +188,7 @@ fn unread_messages_that_panic() {
     assert_works(&scheduler);
 }
 
-/// If the second bomb went off while the first one unwinds, or any while the step does, the program
-/// would be aborted.
+/// If a bomb went off while another one, or the step, unwinds, the program would abort.
 #[test]
 fn events_that_a_step_leaves_and_that_panic() {
     struct Careless(bool);

@@ -27,7 +27,7 @@ impl Protocol for Model {
     type Error = String;
 }
 
-/// An exit that panics when it is dropped, if it is told to.
+/// An exit that panics when it is dropped, if it is armed.
 #[derive(Debug, PartialEq)]
 struct Loud(bool);
 
@@ -80,7 +80,7 @@ fn drop_handle(table: &Processes, pid: Pid) {
     let _ = unsafe { table.unpin(table.slot(pid.slot())) };
 }
 
-/// A slot goes from one occupant that has changed all that it can to one that has done nothing.
+/// A slot goes from an occupant that has changed every field to one that has done nothing.
 #[test]
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
@@ -148,8 +148,8 @@ fn a_body_is_there_until_it_is_dropped() {
     }
 }
 
-/// An exit that nobody takes is dropped by the last thread out. Its panic has nobody to be told,
-/// and the slot is there for the next one.
+/// The last thread out drops an exit that nobody takes. Nobody is told of its panic, and the slot
+/// is free for the next occupant.
 #[test]
 fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
     let table = Processes::new(Node::default());
@@ -227,7 +227,7 @@ fn a_table_knows_who_lives() {
     assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
 }
 
-/// The process's pin, its handle's and one more: the slot is left with the last of them.
+/// The process's pin, its handle's and one more: the last of them frees the slot.
 #[test]
 fn a_pin_that_is_shared_keeps_the_slot() {
     let table = Processes::new(Node::default());
@@ -330,7 +330,7 @@ fn what_a_process_leaves_in_its_queue() {
     drop_handle(&table, pid);
 }
 
-/// A failure: what the user has put into the body stays for ever.
+/// A failure: the user's values in the body stay for ever.
 #[test]
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());
