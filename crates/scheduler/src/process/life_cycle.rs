@@ -11,7 +11,7 @@ use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox};
 use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
-/// Hooks into the life of each process, to keep a register of them, to count them, or to decide which
+/// Hooks into the life of each process, to keep a register, to count processes, or to decide which
 /// may run.
 ///
 /// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The
