@@ -20,8 +20,8 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     /// [`call_by`](Self::call_by).
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
-    /// [`CallError::ToItself`]. It runs where the answer is given; if it panics, the call completes
-    /// with that message. A panic of `message` is one of the step.
+    /// [`CallError::ToItself`]. It runs where that arises; if it panics, the call completes with
+    /// that message. A panic of `message` is one of the step.
     ///
     /// ```
     /// # use filch_actors::{Caller, prelude::*};

@@ -284,7 +284,7 @@ impl<P: Protocol> Bounded<P> {
         self.pid
     }
 
-    /// Completes the command, if the deadline has not.
+    /// Completes the command, unless the deadline came first.
     ///
     /// # Errors
     /// The reply, if the deadline came first, or the timers were shut down.
@@ -298,7 +298,7 @@ impl<P: Protocol> Bounded<P> {
         }
     }
 
-    /// Fails the command, if the deadline has not.
+    /// Fails the command, unless the deadline came first.
     ///
     /// # Errors
     /// The error, if the deadline came first, or the timers were shut down.

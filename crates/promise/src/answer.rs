@@ -14,7 +14,7 @@ use crate::promise::{Promised, Resolver, promise};
 /// An answer, or the error that stands for it: await it in a task, or [wait](Self::wait) for it in
 /// a thread.
 ///
-/// Dropping it loses the answer alone: the call that asked for it runs all the same.
+/// Dropping it loses the answer alone: the request is carried out all the same.
 #[must_use = "what was asked for may have been refused"]
 pub struct Answer<T, E>(Inner<Result<T, E>>);
 

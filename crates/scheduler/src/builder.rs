@@ -146,12 +146,12 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Sets how long a process with more events than one step takes them, step after step, before
-    /// others run. Its steps are timed, and each is given as many events as have so far taken a
-    /// quarter of this. So the cost of an event decides how many the process gets, and not how long
-    /// others wait. A step cannot be interrupted. It lasts longer with one event that takes longer
-    /// than the slice, with up to 16 events of a process that never had more, or with events that
-    /// suddenly cost more than before.
+    /// Sets how long a process with more events than a step is given goes on, step after step,
+    /// before others run. Its steps are timed, and each is given as many events as have so far
+    /// taken a quarter of this. So the cost of an event decides how many the process gets, and not
+    /// how long others wait. A step cannot be interrupted. It lasts longer with one event that
+    /// takes longer than the slice, with up to 16 events of a process that never had more, or with
+    /// events that suddenly cost more than before.
     ///
     /// Shorter: others come sooner, but its senders get further ahead of it, and the events have
     /// left the caches when it reads them. Zero: steps are not timed; each is given as many events

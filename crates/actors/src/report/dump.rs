@@ -9,8 +9,8 @@ use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol,
 ///
 /// It shows the workers and the lengths of the run queues, as [`Handle::workers_dump`] does; then
 /// the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with its process,
-/// thread and age; then the 64 processes with the longest mailboxes ([`Handle::list`](Handle::list)
-/// has all); then, if there were any, the number of [empty
+/// thread and age; then up to 64 processes with the longest mailboxes
+/// ([`Handle::list`](Handle::list) has all); then, if there were any, the number of [empty
 /// steps](filch_scheduler::WorkerStats::empty_steps), and the eight live processes that took most
 /// of them. Taken piece by piece while everything goes on.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

@@ -26,8 +26,8 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// The message.
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
 
-    /// Takes a message whose sender prefers having it back to seeing it dropped, and waiting to
-    /// both if it `may_wait`. `tell` is called once, with the outcome.
+    /// Takes a message whose sender waits for room if it `may_wait`, and else wants it back, not
+    /// dropped. `tell` is called once, with the outcome.
     fn send_patiently(
         &self,
         to: &Door<'_, P>,

@@ -17,7 +17,7 @@ use crate::table::pid::Pid;
 pub enum ExitReason {
     /// It said `done`. The one *normal* reason, which ends no linked process.
     Done,
-    /// `step`, or the `init` of a new version, returned this error.
+    /// `step` returned this error; or a new version did not start, with this message.
     Failed(Arc<str>),
     /// `step` or `close` panicked with this message.
     Panicked(Arc<str>),

@@ -45,7 +45,7 @@ pub enum Verdict {
 }
 
 impl Standstill {
-    /// Makes one of the live processes; `timers` with a count of zero become `None`.
+    /// Makes a standstill of the live processes; `timers` with a count of zero become `None`.
     pub fn new(
         processes: Vec<ProcessInfo>,
         futures: Vec<PendingFuture>,

@@ -31,7 +31,7 @@ pub struct LifeCell<P: Protocol> {
 
 /// Body and exit in one place: an exit comes when the body is gone.
 enum Life<P: Protocol> {
-    /// Neither, before and after.
+    /// Neither of them.
     Nothing,
     Body(Body<P>),
     Exit(Exit<P>),
@@ -160,8 +160,8 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Blocks until the end, or until `deadline` if there is one: then it returns `None`. The
-    /// process's acts happen before the return of its exit.
+    /// Blocks until the end, and returns the exit; or `None` at the `deadline`, if there is one.
+    /// The process's acts happen before the return of its exit.
     ///
     /// # Safety
     /// The caller has the process's handle, and calls neither this nor `watch` once it has the
@@ -223,7 +223,7 @@ impl<P: Protocol> LifeCell<P> {
         Poll::Ready(unsafe { self.take() })
     }
 
-    /// Returns the slot's address of the process whose waker awaits the end, if one does.
+    /// Returns the slot address of the process whose waker awaits the end, if one does.
     pub(crate) fn awaited_by(&self) -> Option<usize> {
         // ORDERING: Relaxed: only the address matters, for reports.
         let word = self.word.load(Ordering::Relaxed).addr();

@@ -89,7 +89,7 @@ impl ProcessStats {
         }
     }
 
-    /// Sets if it waits for its waker from now on.
+    /// Notes if it waits for its waker from now on.
     #[inline]
     pub fn set_future(&self, future: bool) {
         let future = if future { FUTURE } else { 0 };

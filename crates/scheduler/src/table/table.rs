@@ -147,8 +147,8 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Wakes the process in that slot, after a push into its queue, or when the reason itself is
-    /// the event. Returns the caller's task, which is never [`Wake::Dispose`]: if the process has
-    /// ended and no thread has its queue, this empties the queue, and returns [`Wake::Refused`].
+    /// the event. The answer says what the caller must do, and is never [`Wake::Dispose`]: if the
+    /// process has ended and no thread has its queue, this empties it: [`Wake::Refused`].
     ///
     /// So the last of the thread that ends a process and of the late senders empties the queue:
     /// nothing is left there when all of them are done, even if a pin keeps the process in the
@@ -193,7 +193,7 @@ impl<P: Protocol> Table<P> {
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     ///
     /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there:
-    /// the caller's earlier acts happen before the return of that call.
+    /// what the caller of this did before happens before the return of that `occupy`.
     pub fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
         self.pinned().filter(Pin::is_live)
     }
@@ -270,7 +270,7 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Drops the items in the queue of a process that has ended, again while late senders come.
+    /// Drops the items in the queue of a process that has ended, until no sender comes late.
     /// Returns true if the slot is vacant, to be given back: no process, no pin, no push under way.
     ///
     /// # Safety

@@ -31,7 +31,7 @@ impl<P: Protocol> Left<P> {
         Self(Box::into_raw(Box::new(waiter)))
     }
 
-    /// Leaves a clone of the waker, which is one of a process of this protocol if it `is_own`.
+    /// Makes one from a clone of the waker, which is a process's of this protocol if it `is_own`.
     pub(crate) fn waker(waker: &Waker, is_own: bool) -> Self {
         if is_own {
             let waker = ManuallyDrop::new(waker.clone());

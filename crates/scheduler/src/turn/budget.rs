@@ -72,8 +72,8 @@ impl Budget {
         }
     }
 
-    /// Returns the number of events to move to find an event that matters behind those of the step:
-    /// `all`, if there is an urgent signal, which may end the process, or somebody waits for room.
+    /// Returns the number of events to move in search of one that matters behind those of the step:
+    /// no limit if `all`, for an urgent signal, which may end the process.
     pub(crate) const fn look_ahead(&self, all: bool) -> usize {
         if all {
             usize::MAX

@@ -79,7 +79,7 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// Obeys a signal. Apart, and given all of the item: so an event is moved whole, too.
+    /// Obeys a signal. Not inlined, and given the whole item: so an event is moved whole, too.
     #[cold]
     #[inline(never)]
     fn sort_signal(
