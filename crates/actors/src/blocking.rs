@@ -21,7 +21,7 @@ use filch_scheduler::{Completion, Protocol};
 pub struct BlockingThreads(Arc<BlockingPool>);
 
 impl BlockingThreads {
-    /// At most `limit` threads; none is started before there is work.
+    /// Makes a pool of at most `limit` threads; none is started before there is work.
     pub fn new(limit: NonZeroUsize) -> Self {
         Self(Arc::new(BlockingPool::new(limit)))
     }
@@ -67,7 +67,7 @@ impl BlockingThreads {
         });
     }
 
-    /// How many threads there are just now.
+    /// Returns the number of threads there are now.
     pub fn threads(&self) -> usize {
         self.0.threads()
     }

@@ -1,9 +1,8 @@
-//! A ready-made vocabulary without types: everything is a [`Payload`].
+//! A ready-made protocol without types: every value is a [`Payload`].
 //!
 //! The example `dynamic` of this crate has a process that speaks it.
 //!
-//! A payload is one box; of a type without a size, like `()`, it allocates nothing. Its type is
-//! checked at the other end.
+//! A payload is one box; a zero-sized value, like `()`, allocates nothing. Receivers check types.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -13,21 +12,20 @@ use std::fmt;
 
 use filch_scheduler::{CommandHandler, Completion, Protocol};
 
-/// The protocol whose every word is a [`Payload`].
+/// The protocol whose types are all [`Payload`].
 #[derive(Debug)]
 pub enum Dynamic {}
 
-/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` turns into one
-/// of these.
+/// The error of a process or command of the [`Dynamic`] protocol; `?` turns any error into it.
 pub struct Failure(Box<dyn Error + Send>);
 
 impl Failure {
-    /// A failure that says `message`.
+    /// Makes a failure that says `message`.
     pub fn msg(message: impl fmt::Display) -> Self {
         Self::from(Message(message.to_string()))
     }
 
-    /// The error.
+    /// Returns the error.
     pub fn into_error(self) -> Box<dyn Error + Send> {
         self.0
     }
@@ -51,7 +49,7 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// An error that is nothing but text.
+/// An error that is only text.
 #[derive(Debug)]
 struct Message(String);
 
@@ -72,12 +70,12 @@ impl Protocol for Dynamic {
     type Error = Failure;
 }
 
-/// A value of any type, in one box, that remembers which.
+/// A value of any type, in one box, that knows its type.
 pub struct Payload(Box<dyn Value>);
 
-/// What can be in a payload.
+/// A value that a payload can hold.
 trait Value: Any + Send {
-    /// For people.
+    /// Returns the name of the type, for people.
     fn type_name(&self) -> &'static str;
 }
 
@@ -88,37 +86,37 @@ impl<T: Any + Send> Value for T {
 }
 
 impl Payload {
-    /// A payload of that value.
+    /// Puts `value` into a payload.
     pub fn new<T: Any + Send>(value: T) -> Self {
         Self(Box::new(value))
     }
 
-    /// The name of the value's type, for people.
+    /// Returns the name of the value's type, for people.
     pub fn type_name(&self) -> &'static str {
         (*self.0).type_name()
     }
 
-    /// Whether the value is a `T`.
+    /// Checks if the value is a `T`.
     pub fn is<T: Any>(&self) -> bool {
         self.value_type() == TypeId::of::<T>()
     }
 
-    /// The value, if it is a `T`.
+    /// Borrows the value, if it is a `T`.
     pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
         let value: &dyn Any = &*self.0;
         value.downcast_ref()
     }
 
-    /// The value, if it is a `T`, to change.
+    /// Borrows the value mutably, if it is a `T`.
     pub fn downcast_mut<T: Any>(&mut self) -> Option<&mut T> {
         let value: &mut dyn Any = &mut *self.0;
         value.downcast_mut()
     }
 
-    /// The value.
+    /// Takes the value out.
     ///
     /// # Errors
-    /// [`WrongType`], with the payload, if it is no `T`.
+    /// [`WrongType`], with the payload, if it is not a `T`.
     pub fn downcast<T: Any>(self) -> Result<T, WrongType> {
         if !self.is::<T>() {
             let wanted = type_name::<T>();
@@ -144,10 +142,10 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// A payload is not of the type that was asked for.
+/// The error for a payload of another type than was asked for.
 pub struct WrongType {
     wanted: &'static str,
-    /// What it is instead.
+    /// The payload, unchanged.
     pub payload: Payload,
 }
 
@@ -175,15 +173,15 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// No commands yet.
+    /// Makes a handler that knows no commands.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `doer` does the commands of type `C`.
+    /// Has `doer` do the commands of type `C`.
     ///
     /// # Errors
-    /// [`DuplicateCommand`], with these commands, if another one does them already.
+    /// [`DuplicateCommand`], with these commands, if another closure does them already.
     pub fn on<C: Any + Send>(
         mut self,
         doer: impl Fn(C, Completion<Dynamic>) + Send + Sync + 'static,
@@ -207,7 +205,7 @@ impl Commands {
 }
 
 impl CommandHandler<Dynamic> for Commands {
-    /// A command that nobody does fails with [`UnknownCommand`].
+    /// Hands the command to its closure; without one it fails with [`UnknownCommand`].
     fn handle(&self, command: Payload, completion: Completion<Dynamic>) {
         match self.doers.get(&command.value_type()) {
             Some(doer) => doer(command, completion),
@@ -227,11 +225,11 @@ impl fmt::Debug for Commands {
     }
 }
 
-/// A closure of [`Commands`] does commands of that type already.
+/// The error for a type of command that [`Commands`] has a closure for already.
 #[derive(Debug)]
 pub struct DuplicateCommand {
     type_name: &'static str,
-    /// As they were.
+    /// The commands as they were.
     pub commands: Commands,
 }
 
@@ -247,7 +245,7 @@ impl fmt::Display for DuplicateCommand {
 
 impl Error for DuplicateCommand {}
 
-/// No closure of [`Commands`] does commands of that type.
+/// The error for a command whose type no closure of [`Commands`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownCommand {
     type_name: &'static str,

@@ -1,4 +1,4 @@
-//! Being told of the end of a process without being one.
+//! A future that awaits the end of a process.
 
 use std::future::Future;
 
@@ -19,7 +19,7 @@ pub(crate) fn ended<P: Protocol>(
     }
 }
 
-/// Nobody waits any more: the process does not keep the call.
+/// Cancels the exit callback when nobody waits any more.
 struct CancelOnDrop(Option<EndCall>);
 
 impl Drop for CancelOnDrop {

@@ -46,22 +46,22 @@ pub(crate) fn execute_timeout<P: Protocol>(
         .map_err(ExecuteError::not_joined)
 }
 
-/// Why [`execute`](crate::HandleExt::execute) has no output.
+/// The reason why [`execute`](crate::HandleExt::execute) has no output.
 #[non_exhaustive]
 pub enum ExecuteError<P: Protocol> {
-    /// It was not even submitted.
+    /// The process was not submitted.
     Submit(SubmitError<P>),
-    /// It ran and did not end well.
+    /// The process ran and did not end well.
     Process(ProcessError<P>),
     /// Called on a worker of the same scheduler, which would wait for itself; nothing was
     /// submitted.
     CalledFromInside(Refused<P>),
-    /// It has not ended, and the call was not to wait any longer.
+    /// The process has not ended within the time limit.
     NotYet(ProcessHandle<P>),
 }
 
 impl<P: Protocol> ExecuteError<P> {
-    /// The process's own error, if that is how it ended.
+    /// Returns the process's own error, if it ended with one.
     pub fn failure(&self) -> Option<&P::Error> {
         match self {
             Self::Process(error) => error.failure(),
@@ -69,7 +69,7 @@ impl<P: Protocol> ExecuteError<P> {
         }
     }
 
-    /// Of a thread that is no worker.
+    /// Converts the error of a thread that is no worker.
     fn not_joined(error: JoinError<P>) -> Self {
         match error {
             JoinError::Process(error) => Self::Process(error),

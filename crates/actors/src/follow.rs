@@ -8,11 +8,11 @@ use crate::ExecuteError;
 /// The process that yielded the command waits for it as for any other, and no worker waits at all.
 /// Returns the PID of the new process, if it was submitted.
 ///
-/// `reply` runs where the process ends, or here, if it was not even submitted. If it panics, the
-/// command completes with that message. For a process that runs already:
+/// `reply` runs where the process ends, or here, if the process was not submitted. If it panics,
+/// the command completes with that message. For a process that runs already:
 /// [`Completion::follow`].
 ///
-/// The example `family` of this crate has it at work.
+/// The example `family` of this crate shows its use.
 pub fn execute_for<P: Protocol>(
     completion: Completion<P>,
     process: impl Process<P> + 'static,

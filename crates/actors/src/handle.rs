@@ -1,4 +1,4 @@
-//! What these crates add to a scheduler's handle.
+//! The methods that this crate adds to a scheduler's handle.
 
 use std::borrow::Borrow;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::report::dump::Dump;
 use crate::{ExecuteError, SubmissionExt, ended, execute, nodes};
 use crate::{call, registry};
 
-/// What this crate adds to a [`Handle`]: calls, futures as processes, names, groups, and more.
+/// The methods that this crate adds to a [`Handle`]: calls, futures as processes, names, groups.
 pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// Sends the process `to` a message with a [`Caller`] in it, and waits until that is
     /// [answered](crate::StepOutputExt::answer). Blocking: for threads outside.
@@ -90,21 +90,21 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// ```
     ///
     /// If the process waits for a message, and a worker is idle, none is woken: the calling thread
-    /// takes the step that gets the message itself, on its own stack and beside its thread-local
-    /// values, as in [`execute`](crate::HandleExt::execute). Further steps are left to the workers,
-    /// and so is a process with [idle priority](filch_scheduler::Submission::idle_priority), or on
-    /// a [thread of its own](filch_scheduler::BoundThread).
+    /// takes the step that gets the message itself, on its own stack and with its thread-local
+    /// values, as in [`execute`](crate::HandleExt::execute). Workers take all later steps, and all
+    /// steps of a process with [idle priority](filch_scheduler::Submission::idle_priority), or on a
+    /// [thread of its own](filch_scheduler::BoundThread).
     ///
-    /// The caller waits until the step that answers is over, and what belongs to it. So its locks
-    /// do no harm here that they would not do if a worker took the step, with one exception: see
+    /// The caller waits until the turn that answers is over. So a lock that the caller holds does
+    /// no more harm here than if a worker took the step, with one exception: see
     /// [`answer`](crate::StepOutputExt::answer).
     ///
-    /// What the thread did before happens before the step that sees the message, and what the
-    /// process did in the step that answers, and before, happens before the return.
+    /// The thread's earlier acts happen before the step that sees the message; the process's acts
+    /// up to the end of the step that answers happen before the return.
     ///
     /// # Errors
-    /// [`CallError`]. None leaves the caller waiting: neither the end of the process, however it
-    /// comes, nor that of the scheduler.
+    /// [`CallError`]. The call always returns when the process or the scheduler ends, in whatever
+    /// way.
     fn call<R: Send + 'static>(
         &self,
         to: Pid,
@@ -113,8 +113,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         call::errors::call_until(self.borrow(), to, None, message)
     }
 
-    /// As [`call`](Self::call), for at most that long. Takes no steps: they might last longer. An
-    /// answer that comes later is dropped.
+    /// As [`call`](Self::call), for at most `timeout`. Takes no steps, as they might last longer.
+    /// An answer that comes later is dropped.
     ///
     /// # Errors
     /// [`CallError::NotYet`] if there was no answer by then; else as [`call`](Self::call).
@@ -129,12 +129,11 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         call::errors::call_until(self.borrow(), to, deadline, message)
     }
 
-    /// Sends the process `to` a message with a [`Caller`] in it, here and now; the future awaits
-    /// the answer. For futures and async functions, or threads that have an executor of their own.
-    /// A process [calls](crate::StepOutputExt::call) in its step.
+    /// Sends the process `to` a message with a [`Caller`] in it at once; the future awaits the
+    /// answer. For futures and async functions, or threads that have an executor of their own. A
+    /// process [calls](crate::StepOutputExt::call) in its step.
     ///
-    /// What the process did in the step that answers, and before, happens before the future is
-    /// ready.
+    /// The process's acts up to the end of the step that answers happen before the future is ready.
     fn ask<R: Send + 'static>(
         &self,
         to: Pid,
@@ -147,13 +146,13 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// Submits the process, waits for its end, and returns its output. Blocking.
     ///
     /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
-    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
-    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
-    /// priority and beside its thread-local values, and count as a worker's: see
-    /// [`is_worker`](Handle::is_worker). What the process waits for, the caller waits for: so a
-    /// lock that the caller holds does no harm that it would not do anyway.
+    /// as a *guest*, while they follow one another, and for about 100 µs at most besides the last
+    /// one. It runs no other process. The steps run **on the caller's stack**, with its priority
+    /// and its thread-local values, and count as a worker's: see [`is_worker`](Handle::is_worker).
+    /// The caller waits for all that the process waits for, in either case: so a lock that the
+    /// caller holds does no more harm than otherwise.
     /// [`Builder::guests`](filch_scheduler::Builder::guests) forbids it, and a scheduler that lends
-    /// its workers to a [pool](Handle::pool) has none.
+    /// its workers to a [pool](Handle::pool) has no guests.
     ///
     /// # Errors
     /// As [`submit`](Handle::submit) and
@@ -167,7 +166,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         execute::execute(self.borrow(), process, method, input)
     }
 
-    /// As [`execute`](Self::execute), for at most that long. Takes no steps: they might last
+    /// As [`execute`](Self::execute), for at most `timeout`. Takes no steps, as they might last
     /// longer.
     ///
     /// # Errors
@@ -183,16 +182,16 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         execute::execute_timeout(self.borrow(), process, method, input, timeout)
     }
 
-    /// Submits a future as a process, whatever its output. Lock-free, except for memory.
+    /// Submits a future, of any output, as a process. Lock-free, except for memory.
     ///
-    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
-    /// a process like any other, except that messages to its PID are refused, with
+    /// Workers poll it, one at a time; waking it makes the process Ready. It is a process like any
+    /// other, except that messages to its PID are refused, with
     /// [`Undelivered::Future`](filch_scheduler::Undelivered::Future). Signals, monitors and links
-    /// reach it; what they, and the shutdown, have to tell a process is dropped. If it is
-    /// [upgraded](Handle::upgrade) to another process, the future is dropped, that one takes
-    /// messages, and the future's handle says
-    /// [`ProcessError::Terminated`](filch_scheduler::ProcessError::Terminated) when it has ended
-    /// well, or how it failed.
+    /// reach it, but the events that they and the shutdown send are dropped. An
+    /// [upgrade](Handle::upgrade) drops the future for another process, which takes messages; the
+    /// future's handle then returns
+    /// [`ProcessError::Terminated`](filch_scheduler::ProcessError::Terminated) if that process ends
+    /// well, or its failure.
     ///
     /// ```
     /// # enum Any {}
@@ -222,8 +221,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     }
 
     /// Submits an async function as a process, with an [`Inbox`] for its events: messages,
-    /// [`Cancel`](filch_scheduler::Event::Cancel), ends of those that it watches or is linked to.
-    /// It may await anything else meanwhile. It needs no input, and its output is of any type.
+    /// [`Cancel`](filch_scheduler::Event::Cancel), ends of processes it watches or is linked to. It
+    /// may await anything else meanwhile. It needs no input; its output is of any type.
     ///
     /// ```
     /// # enum Sums {}
@@ -248,16 +247,15 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A function that goes on after the [`Cancel`](filch_scheduler::Event::Cancel) of a shutdown
-    /// is dropped where it is suspended when the patience is over. An [upgrade](Handle::upgrade)
-    /// does to it what it does to a [future](Self::spawn).
+    /// When the patience of a shutdown is over, a function that has gone on after the
+    /// [`Cancel`](filch_scheduler::Event::Cancel) is dropped where it is suspended. An
+    /// [upgrade](Handle::upgrade) treats it as it does a [future](Self::spawn).
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn), with the function.
     ///
     /// # Panics
-    /// If the function panics before its future is there, and with that message. Nothing is spawned
-    /// then.
+    /// If the function panics before it returns its future; with its message. Nothing is spawned.
     fn spawn_with<C, F>(&self, function: C) -> Result<JoinHandle<P, F::Output>, SpawnError<P, C>>
     where
         C: FnOnce(Inbox<P>) -> F,
@@ -280,21 +278,21 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         submission.future().reads_later()
     }
 
-    /// Sends the process `to` a message here and now. If its
-    /// [mailbox](crate::SubmissionExt::mailbox) is full, the message waits in its place, whatever
-    /// the mailbox [says](crate::WhenFull). The future is ready when a step is given the message,
-    /// or an async function reads it, or as soon as there is room for it. Futures and [async
-    /// functions](Self::spawn_with) await it, a thread outside [waits](Sending::wait) for it, and a
-    /// process yields it [as a command](crate::StepOutputExt::send_when_room).
+    /// Sends the process `to` a message at once. If its [mailbox](crate::SubmissionExt::mailbox) is
+    /// full, the message waits in order, whatever the mailbox's [policy](crate::WhenFull). The
+    /// future is ready when a step is given the message, or an async function reads it, or as soon
+    /// as there is room for it. Futures and [async functions](Self::spawn_with) await it, a thread
+    /// outside [waits](Sending::wait) for it, and a process yields it [as a
+    /// command](crate::StepOutputExt::send_when_room).
     ///
     /// Its output is what [`send`](Handle::send) returns: an error, with the message, if the
-    /// process has ended, or ends before a worker comes to the message. `Ok` means no more than
-    /// there. If the future is dropped, the message goes on waiting. There is no waiting for room
-    /// on another node, nor for the [backlog](filch_scheduler::Undelivered::Backlog) on the way
-    /// there: the message comes back.
+    /// process has ended, or ends before a worker takes the message; `Ok` does not mean that a step
+    /// has seen it. Dropping the future leaves the message waiting. A message to another node does
+    /// not wait for room there, nor for a [backlog](filch_scheduler::Undelivered::Backlog) on the
+    /// way: it comes back.
     ///
-    /// An async function that awaits this for its own full mailbox waits for ever, and so do two
-    /// that await room in each other's, and nothing else.
+    /// An async function that awaits this for its own full mailbox waits for ever. So do two
+    /// functions that await room in each other's mailboxes and nothing else.
     fn send_when_room(&self, to: Pid, message: P::Message) -> Sending<P> {
         Sending::begin(self.borrow(), to, message)
     }
@@ -309,18 +307,17 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         registry::register(self.borrow(), name, pid)
     }
 
-    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
-    /// moment.
+    /// Removes a name. Returns the live process that had it, if any. Takes a lock for a moment.
     fn unregister(&self, name: &str) -> Option<Pid> {
         registry::unregister(self.borrow(), name)
     }
 
-    /// The process of that name, if it lives. Takes a shared lock for a moment.
+    /// Returns the process of that name, if it lives. Takes a shared lock for a moment.
     fn whereis(&self, name: &str) -> Option<Pid> {
         registry::whereis(self.borrow(), name)
     }
 
-    /// The names of that process, in no order. Looks at all names that there are.
+    /// Returns the names of that process, in no order. Looks at all names that there are.
     fn names(&self, pid: Pid) -> Vec<Arc<str>> {
         registry::names(self.borrow(), pid)
     }
@@ -335,37 +332,37 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         registry::join(self.borrow(), name, pid)
     }
 
-    /// Takes the process out of the group. Whether it was in it. Takes a lock for a moment.
+    /// Takes the process out of the group; returns true if it was in it. Takes a lock for a moment.
     fn leave_group(&self, name: &str, pid: Pid) -> bool {
         registry::leave(self.borrow(), name, pid)
     }
 
-    /// The processes of the group, in the order in which they joined; none if there is no such
-    /// group. One that ends just now may be among them. Takes a lock for a moment, and looks at
+    /// Returns the processes of the group, in the order in which they joined; none if there is no
+    /// such group. One that is ending may be among them. Takes a lock for a moment, and looks at
     /// each.
     fn group(&self, name: &str) -> Vec<Pid> {
         registry::members(self.borrow(), name)
     }
 
-    /// Sends each process of the group what `message` makes for it, in the order in which they
-    /// joined. See [`send`](Handle::send).
+    /// Sends each process of the group the message that `message` makes for it, in the order in
+    /// which they joined. See [`send`](Handle::send).
     fn broadcast(&self, name: &str, message: impl FnMut(Pid) -> P::Message) -> Broadcast<P> {
         registry::broadcast(self.borrow(), name, message)
     }
 
-    /// A future that waits until the process `pid` has ended, and says how:
-    /// [`ExitReason::NoSuchProcess`] if that was before this call, or it never was. What the
-    /// process did happens before that.
+    /// Returns a future that waits until the process `pid` has ended, and returns the reason:
+    /// [`ExitReason::NoSuchProcess`] if it ended before this call, or never was. The process's acts
+    /// happen before the return.
     fn ended(&self, pid: Pid) -> impl Future<Output = ExitReason> + Send + 'static {
         ended::ended(self.borrow(), pid)
     }
 
-    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
-    /// it. A receiver for the scheduler's own node is never asked. The scheduler lets go of its
-    /// receivers when it is shut down, so that two schedulers may have each other's handles.
+    /// Makes `receiver` take the messages for processes on `node` from now on. Returns the one
+    /// before it. A receiver for the scheduler's own node is never used. The shutdown drops the
+    /// receivers, so two schedulers may hold each other's handles.
     ///
     /// # Errors
-    /// [`ConnectError`], with the receiver, from the shutdown on.
+    /// [`ConnectError`], with the receiver, once the scheduler is shut down.
     fn connect<R: Receiver<P>>(
         &self,
         node: Node,
@@ -374,15 +371,15 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         nodes::connect(self.borrow(), node, receiver)
     }
 
-    /// From now on messages for processes on `node` are refused. Returns the receiver that took
-    /// them until now; a message that is being sent just now may still reach it.
+    /// Refuses messages for processes on `node` from now on. Returns the receiver that took them
+    /// until now; a message that is being sent may still reach it.
     fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
         nodes::disconnect(self.borrow(), node)
     }
 
-    /// What the workers, their threads and the threads of
-    /// [`BlockingThreads`](crate::BlockingThreads) are doing just now, and the processes with the
-    /// longest mailboxes, to be printed when something hangs. Looks at each process.
+    /// Returns a snapshot, to be printed when something hangs: of the workers, their threads, the
+    /// threads of [`BlockingThreads`](crate::BlockingThreads), and the processes with the longest
+    /// mailboxes. Looks at each process.
     fn dump(&self) -> Dump {
         Dump::of(self.borrow())
     }

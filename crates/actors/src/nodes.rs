@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use filch_scheduler::{Handle, Node, Pid, Protocol, Receiver, SendError, Undelivered};
 use filch_sync::panic::drop_all_contained;
 
-/// Which receiver takes the messages for which node. Only sends to other nodes read it, so a lock
-/// will do. No user's code runs under it.
+/// The receivers by node. Only sends to other nodes read this, so a lock will do. No user's code
+/// runs under it.
 struct Routes<P: Protocol>(RwLock<HashMap<Node, Arc<dyn Receiver<P>>>>);
 
 impl<P: Protocol> Receiver<P> for Routes<P> {
@@ -62,10 +62,10 @@ pub(crate) fn disconnect<P: Protocol>(
     routes.remove(&node)
 }
 
-/// Nothing is connected to a scheduler that is shut down, as it would never let go of it. The
-/// receiver comes back.
+/// The error of connecting to a scheduler that is shut down, which would never drop the receiver.
+/// The receiver comes back.
 pub struct ConnectError<R> {
-    /// The node that it would have taken messages for.
+    /// The node whose messages it would have taken.
     pub node: Node,
     /// The receiver.
     pub receiver: R,

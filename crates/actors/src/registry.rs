@@ -7,11 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use filch_scheduler::{Extension, Handle, NoSuchProcess, Pid, Protocol, SendError};
 
-/// Which names and groups the processes of a scheduler have.
+/// The names and groups of a scheduler's processes.
 ///
-/// A process that has ended has none: each look-up asks whether it lives. So nothing is done at its
-/// end, and what it has left is swept out before its map would grow, and by reports: there is at
-/// most twice as much as there ever was at a time. No user's code runs under the lock.
+/// A process that has ended has none: each look-up checks that it lives. So nothing is done at its
+/// end. Dead entries are swept out before their map would grow, and by reports: there are at most
+/// twice as many entries as ever lived at a time. No user's code runs under the lock.
 #[derive(Debug, Default)]
 struct Registry(RwLock<Tables>);
 
@@ -43,14 +43,14 @@ impl Registry {
     }
 }
 
-/// Takes out those that are not `wanted`, and has the map hold twice as many as are left.
+/// Removes the entries that are not `wanted`, and has the map hold twice as many as are left.
 fn sweep<K: Eq + Hash, V>(map: &mut HashMap<K, V>, mut wanted: impl FnMut(&mut V) -> bool) {
     map.retain(|_, value| wanted(value));
     map.shrink_to(2 * map.len());
     map.reserve(map.len());
 }
 
-/// Takes out the members that do not live. Whether any is left.
+/// Removes the members that do not live; returns true if any is left.
 fn have_any(members: &mut Vec<Pid>, lives: impl Fn(Pid) -> bool) -> bool {
     members.retain(|&pid| lives(pid));
     members.reserve(members.len());
@@ -191,7 +191,7 @@ pub(crate) fn broadcast<P: Protocol>(
     broadcast
 }
 
-/// Why a process did not get a name.
+/// The reason why a process did not get a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -199,7 +199,7 @@ pub enum RegisterError {
     Taken {
         /// The name.
         name: Arc<str>,
-        /// The process that has it.
+        /// The process that has the name.
         holder: Pid,
     },
     /// No live process of this table has that PID.
@@ -219,11 +219,11 @@ impl fmt::Display for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
-/// What became of a message to a [group](crate::HandleExt::broadcast).
+/// The outcome of a message to a [group](crate::HandleExt::broadcast).
 pub struct Broadcast<P: Protocol> {
-    /// To how many processes it was sent.
+    /// The number of processes it was sent to.
     pub sent: usize,
-    /// The others, each with its message: one that ended just then, or whose mailbox is full.
+    /// The errors of the others, each with its message: the process ended, or its mailbox is full.
     pub refused: Vec<SendError<P>>,
 }
 
@@ -236,11 +236,11 @@ impl<P: Protocol> fmt::Debug for Broadcast<P> {
     }
 }
 
-/// Why a process did not join a group.
+/// The reason why a process did not join a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupError {
-    /// It is in it already.
+    /// The process is in the group already.
     AlreadyMember {
         /// The group.
         name: Arc<str>,

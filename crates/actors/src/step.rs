@@ -1,4 +1,4 @@
-//! What this crate adds to what a step says.
+//! The methods that this crate adds to a step's output.
 
 use std::borrow::BorrowMut;
 use std::time::Instant;
@@ -11,17 +11,17 @@ use crate::call::process_call;
 use crate::mailbox::sending;
 use crate::timers::Timers;
 
-/// What this crate adds to a [`StepOutput`]: calls, answers, and messages that wait for room.
+/// The methods that this crate adds to a [`StepOutput`]: calls, answers, sends that wait for room.
 pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
-    /// Sends the process `to` a message with a [`Caller`] in it, here and now. The answer, through
-    /// `reply`, comes as that of a command: as
-    /// [`Event::Completed`](filch_scheduler::Event::Completed) with this `tag`, which ends a
-    /// [`wait`](StepOutput::wait). The end of the called process is an answer, too, at once. The
-    /// `context` is that of the step. With a limit: [`call_by`](Self::call_by).
+    /// Sends the process `to` a message with a [`Caller`] in it at once. The answer comes through
+    /// `reply` as a command's does: as [`Event::Completed`](filch_scheduler::Event::Completed) with
+    /// this `tag`, which ends a [`wait`](StepOutput::wait). If the called process ends, the call
+    /// completes at once. The `context` is that of the step. With a limit:
+    /// [`call_by`](Self::call_by).
     ///
     /// `reply` gets the answer; or [`CallError::Send`], [`CallError::Abandoned`],
-    /// [`CallError::ToItself`]. It runs where that comes from; if it panics, the call completes
-    /// with that message. A panic of `message` is one of the step.
+    /// [`CallError::ToItself`]. It runs where that arises; if it panics, the call completes with
+    /// that message. A panic of `message` is one of the step.
     ///
     /// ```
     /// # use filch_actors::{Caller, prelude::*};
@@ -63,9 +63,9 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
     }
 
     /// As [`call`](Self::call), until the `deadline`: if there is no answer by then, `reply` gets
-    /// [`CallError::NotYet`], and an answer that comes later is dropped. If the deadline has passed
-    /// before the message is sent, that may be sent all the same. Timers that are shut down have no
-    /// deadlines to come: that is one.
+    /// [`CallError::NotYet`], and an answer that comes later is dropped. The message may be sent
+    /// even if the deadline has passed already. With timers that are shut down, every deadline has
+    /// passed.
     fn call_by<R: Send + 'static>(
         &mut self,
         context: &Context<'_, P>,
@@ -78,32 +78,30 @@ pub trait StepOutputExt<P: Protocol>: BorrowMut<StepOutput<P>> {
         process_call::call_by(self.borrow_mut(), context, tag, limit, to, message, reply);
     }
 
-    /// Answers a [call](crate::HandleExt::call). The caller gets the answer when the step is over,
-    /// and what belongs to it: see [`StepOutput::give_after_turn`].
+    /// Answers a [call](crate::HandleExt::call). The caller gets the answer when the turn is over:
+    /// see [`StepOutput::give_after_turn`].
     ///
-    /// So the caller, which perhaps holds a lock, waits for all that the step waits for, be it a
-    /// worker or the caller's own thread that takes the step. An answer that was given before the
-    /// step failed or panicked is still an answer.
+    /// So the caller, which perhaps holds a lock, waits for all that the step waits for, even if
+    /// its own thread takes the step. An answer that was given before the step failed or panicked
+    /// is still an answer.
     ///
-    /// What this cannot help: a step that passes the [`Caller`] on to another process, or drops it,
-    /// ends the call while the step goes on. If it then waits for what the caller keeps until the
-    /// call has returned, a lock for instance, and it is the caller's thread that takes the step,
-    /// this waits for ever.
+    /// One case remains: a step that passes the [`Caller`] to another process, or drops it, ends
+    /// the call while the step goes on. If the caller's thread takes this step, and the step then
+    /// waits for something that the caller keeps until the call returns, a lock for instance, it
+    /// waits for ever.
     fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
         self.borrow_mut().give_after_turn(caller.prepare(answer));
     }
 
-    /// Sends the process `to` a message here and now, and waits for room, if its
-    /// [mailbox](crate::SubmissionExt::mailbox) is full, whatever that [says](crate::WhenFull).
-    /// What has become of it comes through `reply` as the completion of a command does, with this
-    /// `tag`: a process that says [`wait`](StepOutput::wait) is not run before. The `context` is
-    /// that of the step.
+    /// Sends the process `to` a message at once, and waits for room if its
+    /// [mailbox](crate::SubmissionExt::mailbox) is full, whatever its [policy](crate::WhenFull).
+    /// The outcome comes through `reply` as the completion of a command, with this `tag`: a process
+    /// that says [`wait`](StepOutput::wait) is not run before. The `context` is that of the step.
     ///
-    /// What `reply` gets, and when, is said at
-    /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room). A message to the process
-    /// itself is not waited for, and refused if there is no room. Two processes that wait for room
-    /// in each other's mailboxes, and for nothing else, wait for ever: a
-    /// [journal](filch_scheduler::Builder::journal) shows that.
+    /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room) says when `reply` runs, and
+    /// with which results. A message to the process itself does not wait: without room it is
+    /// refused. Two processes that wait for room in each other's mailboxes, and for nothing else,
+    /// wait for ever: a [journal](filch_scheduler::Builder::journal) shows that.
     ///
     /// ```
     /// # use filch_actors::prelude::*;

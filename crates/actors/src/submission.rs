@@ -1,4 +1,4 @@
-//! What this crate adds to the options of a process that is about to be submitted.
+//! The options that this crate adds to a process that is about to be submitted.
 
 use std::time::Instant;
 
@@ -13,18 +13,18 @@ use crate::mailbox::when_full::WhenFull;
 use crate::registry;
 use crate::timers::{DeadlinePassed, Timers};
 
-/// What this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit, and async
-/// functions.
+/// The options that this crate adds to a [`Submission`]: names, deadlines, mailboxes with a limit,
+/// and async functions.
 pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
-    /// How many messages it may have been sent that no step has been given yet: one more is refused
-    /// with [`Undelivered::Full`](filch_scheduler::Undelivered::Full), exactly. Other events are
-    /// always accepted. Default: no limit. It costs senders a pin and a contended RMW more.
+    /// Limits its mailbox to so many messages that were sent and not given to a step, exactly; one
+    /// more is refused with [`Undelivered::Full`](filch_scheduler::Undelivered::Full). Other events
+    /// are always accepted. Default: no limit. Senders pay a pin and a contended RMW more.
     fn mailbox(self, messages: usize) -> Submission<'a, P, S> {
         self.mailbox_with(messages, WhenFull::Refuse)
     }
 
-    /// Gives it that name, before its `init` runs: see
-    /// [`HandleExt::register`](crate::HandleExt::register). If a live process has it, the
+    /// Gives it a name, before its `init` runs: see
+    /// [`HandleExt::register`](crate::HandleExt::register). If a live process has that name, the
     /// submission is refused.
     fn name(self, name: &'a str) -> Submission<'a, P, S> {
         let condition =
@@ -32,7 +32,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
         self.into().condition(condition)
     }
 
-    /// It is terminated at the deadline, if it has not ended by then. If that has passed, the
+    /// Terminates it at the deadline, if it has not ended by then. If the deadline has passed, the
     /// submission is refused.
     fn deadline(self, at: Instant, timers: &'a Timers) -> Submission<'a, P, S> {
         self.into().condition(move |scheduler, pid| {
@@ -44,8 +44,7 @@ pub trait SubmissionExt<'a, P: Protocol, S>: Into<Submission<'a, P, S>> {
         })
     }
 
-    /// How many messages it may have been sent that no step has been given yet, and what becomes of
-    /// one more.
+    /// Limits its mailbox as [`mailbox`](Self::mailbox) does; `when_full` decides on one more.
     fn mailbox_with(self, messages: usize, when_full: WhenFull) -> Submission<'a, P, S> {
         match when_full {
             WhenFull::DropOldest => self.into().mailbox_policy(Latest::new(messages)),

@@ -1,21 +1,20 @@
 //! Time for processes: commands that complete later, deadlines, messages at intervals, and futures
 //! that sleep.
 //!
-//! These are the timers of [`filch_timers`], which says how they work and what they cost, and what
-//! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
-//! command handler, which delegates to it: see the example `deadlines` of this crate.
+//! These are the timers of [`filch_timers`], whose documentation describes them and their costs,
+//! with methods for the scheduler's types. Make [`Timers`] before the scheduler and give them to
+//! the command handler, which delegates to them: see the example `deadlines` of this crate.
 //!
-//! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the timers that are pending:
-//! those that are set here for a process, sleeps of futures, and calls that are set for nobody on
-//! timers that have served the scheduler.
+//! A [standstill](filch_scheduler::Handle::wait_for_standstill) counts the pending timers: those
+//! set here for a process, sleeps of futures, and calls set for no process on timers that have
+//! served the scheduler.
 //!
-//! A pending completion keeps the place of its process in the table, even if that one ends before.
-//! That of a sleep does not stay: later sleeps, and messages for later,
-//! [sweep it out](filch_timers::Timers::call_at_while), and messages for the dead with it, and drop
-//! these on the thread that sets them. A timer that is
-//! [cancelled](filch_timers::Timers::cancel) or [shut down](filch_timers::Timers::shutdown) before
-//! it fires drops its completion, so that the process hears
-//! [`CommandError::Abandoned`](filch_scheduler::CommandError::Abandoned).
+//! A pending completion keeps its process's slot in the table, even after the process has ended.
+//! Later sleeps and delayed messages [sweep out](filch_timers::Timers::call_at_while) the
+//! completions of such sleeps, and messages for the dead, and drop them on the thread that sets the
+//! new timer. A timer that is [cancelled](filch_timers::Timers::cancel) or [shut
+//! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
+//! gets [`CommandError::Abandoned`](filch_scheduler::CommandError::Abandoned).
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -39,16 +38,16 @@ use filch_scheduler::{
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
 ///
-/// Clones share the timers and their thread; when the last one is dropped, that is a
-/// [`shutdown`](filch_timers::Timers::shutdown). On one of filch's own threads it does not wait for
-/// what fires just then: see [`Scheduler::shutdown`](filch_scheduler::Scheduler::shutdown).
+/// Clones share the timers and their thread; dropping the last one [shuts them
+/// down](filch_timers::Timers::shutdown). On one of filch's own threads the drop does not wait for
+/// a call that is firing: see [`Scheduler::shutdown`](filch_scheduler::Scheduler::shutdown).
 #[derive(Clone)]
 pub struct Timers {
     timers: filch_timers::Timers,
 }
 
 impl Timers {
-    /// Timers on the system's clock, with their thread.
+    /// Makes timers on the system's clock, with their thread.
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -56,7 +55,7 @@ impl Timers {
         Self::with_clock(SystemClock)
     }
 
-    /// Timers on another clock, with a thread if that one ticks [by itself](Ticks::ByItself).
+    /// Makes timers on another clock, with a thread if that one ticks [by itself](Ticks::ByItself).
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -68,8 +67,8 @@ impl Timers {
         Ok(Self { timers })
     }
 
-    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once,
-    /// on the thread that fires timers; on a clock that is moved by hand, when that happens next.
+    /// Completes the command with `reply` at the `deadline`. If that has passed: at once, on the
+    /// thread that fires timers; on a clock that is moved by hand, at its next move.
     pub fn complete_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -87,7 +86,7 @@ impl Timers {
         )
     }
 
-    /// [`complete_at`](Self::complete_at), that long from now.
+    /// Completes the command as [`complete_at`](Self::complete_at) does, `delay` from now.
     pub fn complete_after<P: Protocol>(
         &self,
         delay: Duration,
@@ -111,7 +110,7 @@ impl Timers {
         Bounded { pid, completion }
     }
 
-    /// Awaits `future`, for at most that long. It is dropped with the result, if its time is over.
+    /// Awaits `future` for at most `limit`. When the time is over, it is dropped before the return.
     ///
     /// # Errors
     /// [`TimeoutError`].
@@ -135,8 +134,7 @@ impl Timers {
     }
 
     /// Asks the process `pid` to end, as [`Handle::cancel`] does, and terminates it at the
-    /// `deadline` if it has not ended by then. The process is told of both. The timer goes with the
-    /// process.
+    /// `deadline` if it has not ended by then. The process is told both. Its end removes the timer.
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
@@ -152,8 +150,8 @@ impl Timers {
         Ok(())
     }
 
-    /// Sends `message` to the process `to` when the `deadline` has come. If it is
-    /// [refused](filch_scheduler::Undelivered) then, the message is dropped.
+    /// Sends `message` to the process `to` at the `deadline`, and drops it if it is
+    /// [refused](filch_scheduler::Undelivered) then.
     pub fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -174,14 +172,14 @@ impl Timers {
         )
     }
 
-    /// Sends the process `to` a message each `period`, for the first time after one period, until
-    /// the timer is cancelled, or the process has ended or is found to be a future; or, if it lives
-    /// on another node, the `scheduler` is shut down. Left out are turns that the machine slept
-    /// through, and those for which its [mailbox](crate::SubmissionExt::mailbox) has no room, or
-    /// its node no route for now.
+    /// Sends the process `to` a message each `period`, the first after one period, until the timer
+    /// is cancelled, or the process has ended or is found to be a future; or, for a process on
+    /// another node, until the `scheduler` is shut down. A turn is left out if the machine slept
+    /// through it, if the [mailbox](crate::SubmissionExt::mailbox) has no room for it, or if the
+    /// node has no route for now.
     ///
     /// # Errors
-    /// [`ZeroPeriod`], if that is what the period is.
+    /// [`ZeroPeriod`], if the period is zero.
     pub fn interval<P: Protocol>(
         &self,
         period: Duration,
@@ -207,7 +205,7 @@ impl Timers {
 }
 
 impl Timers {
-    /// Terminates the process at that time, if it lives then.
+    /// Terminates the process at the deadline, if it lives then.
     pub(crate) fn terminate_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -225,7 +223,7 @@ impl Timers {
     }
 }
 
-/// The deadline of a process that was to be submitted has passed.
+/// The error of a submission whose deadline has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeadlinePassed;
 
@@ -251,13 +249,13 @@ impl fmt::Debug for Timers {
     }
 }
 
-/// Why a future that is awaited [with a limit](Timers::timeout) has no output.
+/// The reason why a future that is awaited [with a limit](Timers::timeout) has no output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutError {
     /// Its time is over.
     Elapsed,
-    /// The timers were shut down before: nobody would have known when it is.
+    /// The timers were shut down, so nobody could tell when its time is over.
     TimersClosed,
 }
 
@@ -273,7 +271,7 @@ impl fmt::Display for TimeoutError {
 impl Error for TimeoutError {}
 
 /// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process
-/// hears of the first of the two only.
+/// sees only the first of the two.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Bounded<P: Protocol> {
     pid: Pid,
@@ -281,12 +279,12 @@ pub struct Bounded<P: Protocol> {
 }
 
 impl<P: Protocol> Bounded<P> {
-    /// The process that yielded the command.
+    /// Returns the PID of the process that yielded the command.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The command is done, in time.
+    /// Completes the command, unless the deadline came first.
     ///
     /// # Errors
     /// The reply, if the deadline came first, or the timers were shut down.
@@ -300,7 +298,7 @@ impl<P: Protocol> Bounded<P> {
         }
     }
 
-    /// The command failed, in time.
+    /// Fails the command, unless the deadline came first.
     ///
     /// # Errors
     /// The error, if the deadline came first, or the timers were shut down.

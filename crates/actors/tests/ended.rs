@@ -1,4 +1,4 @@
-//! What stays of processes that have ended, counted. One test, as the counter is the program's.
+//! The memory that ended processes keep, counted. One test, as the counter is the program's.
 
 #[path = "../../scheduler/tests/counting/mod.rs"]
 mod counting;
@@ -36,9 +36,9 @@ impl Process<Words> for Reader {
 
 const PROCESSES: usize = 30_000;
 
-/// What two workers and the table's last page may take besides; and the two lanes of the global
-/// queue, each of which keeps the blocks that it once needed: more on a busy machine, where the
-/// workers come late. Half of what one block of its queue would be for each process.
+/// The memory that two workers and the table's last page may take besides; and the two lanes of the
+/// global queue, which keep the blocks that they once needed: more on a busy machine, where the
+/// workers come late. Half of one queue block for each process.
 const FIXED: i64 = 1024 * 1024;
 
 #[test]

@@ -63,7 +63,7 @@ fn reports_are_data() {
     assert_eq!(serde_json::to_value(report).unwrap()["cancelled"], 1);
 }
 
-/// What is said of each span that is entered, in order.
+/// The text of each span that is entered, in order.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<String>>>);
 

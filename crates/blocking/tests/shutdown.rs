@@ -1,4 +1,4 @@
-//! The end of a pool: it takes bounded time, whatever the calls do, and tells which still run. The
+//! The end of a pool: it takes bounded time in any case, and names the calls that still run. The
 //! calls here wait for a channel of the test, so they return when the test lets them.
 
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ fn pool(limit: usize) -> BlockingPool {
     BlockingPool::new(NonZeroUsize::new(limit).unwrap())
 }
 
-/// A call that has begun, and returns only when the test says so.
+/// A call that has begun, and returns only when the test lets it.
 struct Stuck {
     release: Sender<()>,
     returned: Receiver<()>,

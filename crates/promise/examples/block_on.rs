@@ -16,7 +16,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls the future, and sleeps while there is nothing to poll it for.
+/// Polls the future, and sleeps in between.
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

@@ -1,4 +1,4 @@
-//! An answer, which comes whatever becomes of the end that gives it.
+//! An answer that always comes, even if the end that gives it is dropped.
 
 use core::fmt;
 use core::future::Future;
@@ -11,10 +11,10 @@ use filch_sync::panic::catch_panic;
 
 use crate::promise::{Promised, Resolver, promise};
 
-/// An answer, or why there is none: await it in a task, or [wait](Self::wait) for it in a thread.
+/// An answer, or the error that stands for it: await it in a task, or [wait](Self::wait) for it in
+/// a thread.
 ///
-/// What was asked for happens whether or not the answer is awaited. Dropping it loses the answer
-/// alone.
+/// Dropping it loses the answer alone: the request is carried out all the same.
 #[must_use = "what was asked for may have been refused"]
 pub struct Answer<T, E>(Inner<Result<T, E>>);
 
@@ -25,8 +25,8 @@ enum Inner<T> {
     Promised(Promised<T>),
 }
 
-/// The end that gives the answer. If it is dropped without one, the answer is `G::default()`: that
-/// this end is gone.
+/// The end that gives the answer. If it is dropped without giving one, the answer is the error
+/// `G::default()`, which says that this end is gone.
 #[must_use = "dropping it says that nobody answers"]
 pub struct Reply<T, E: From<G>, G: Default> {
     resolver: Option<Resolver<Result<T, E>>>,
@@ -44,12 +44,12 @@ pub fn answer<T, E: From<G>, G: Default>() -> (Reply<T, E, G>, Answer<T, E>) {
 }
 
 impl<T, E> Answer<T, E> {
-    /// One that is there.
+    /// An answer that is already there.
     pub const fn ready(answer: Result<T, E>) -> Self {
         Self(Inner::Ready(Some(answer)))
     }
 
-    /// Whether it is there. Wait-free.
+    /// Checks if the answer is there. Wait-free.
     pub fn is_ready(&self) -> bool {
         match &self.0 {
             Inner::Ready(_) => true,
@@ -57,17 +57,17 @@ impl<T, E> Answer<T, E> {
         }
     }
 
-    /// Waits for it. Blocking: not for a waker that the other end calls, nor for a thread that the
-    /// other end needs.
+    /// Blocks until the answer comes. Not for a waker that the other end calls, nor for a thread
+    /// that the other end needs.
     ///
     /// # Errors
-    /// What the call that asked for it says.
+    /// The error with which the call was answered.
     pub fn wait(self) -> Result<T, E> {
         block_on(self)
     }
 }
 
-/// Where the other end is certain to give it.
+/// Awaits a promise whose resolver always gives a value.
 impl<T, E> From<Promised<Result<T, E>>> for Answer<T, E> {
     fn from(promised: Promised<Result<T, E>>) -> Self {
         Self(Inner::Promised(promised))

@@ -88,7 +88,7 @@ impl<T> Resolver<T> {
     /// Gives the value, and wakes the future that awaits it. Wait-free, except for what the waker
     /// does.
     ///
-    /// What the caller did before happens before the poll that returns the value.
+    /// The caller's earlier acts happen before the poll that returns the value.
     pub fn resolve(self, value: T) {
         // SAFETY: the one resolver is used up. Only that makes the state DONE.
         unsafe {
@@ -99,8 +99,8 @@ impl<T> Resolver<T> {
 }
 
 impl<T: Send + 'static> Resolver<T> {
-    /// Puts the value into its place, where nobody sees it yet. What is left to be done has no type
-    /// any more: a list holds it for promises of all kinds. Wait-free; allocates nothing.
+    /// Puts the value into its place, where nobody sees it yet. The result does not name `T`, so
+    /// that one list can hold it for promises of all types. Wait-free; allocates nothing.
     pub fn prepare(self, value: T) -> Prepared {
         // SAFETY: the one resolver is used up, and the state is not DONE before `Prepared` is.
         unsafe { self.promise.put(value) };
@@ -120,21 +120,20 @@ unsafe fn give_erased<T>(promise: *const ()) {
     unsafe { Arc::from_raw(promise.cast::<Promise<T>>()).give() };
 }
 
-/// A promise whose value is in its place, and is given when this is dropped.
+/// The resolver of a promise whose value is in its place; dropping this gives the value.
 ///
-/// What the thread did before the drop happens before the poll that returns the value. The drop is
-/// wait-free, except for what the waker does, and for the destructor of a value whose future has
-/// gone.
+/// The thread's acts before the drop happen before the poll that returns the value. The drop is
+/// wait-free, except for the waker, and for the destructor of a value whose future is gone.
 #[must_use = "dropping it gives the value"]
 pub struct Prepared {
-    /// Of an [`Arc`] that belongs to this, of a promise whose type `give` knows.
+    /// Points to a promise, whose type `give` knows, and owns one count of its [`Arc`].
     promise: *const (),
     give: unsafe fn(*const ()),
 }
 
 impl Prepared {
-    /// What another kind of one-shot value gives when this is dropped: lists hold it beside those
-    /// of promises.
+    /// Wraps another kind of one-shot value, so that one list can hold it beside promises: dropping
+    /// this calls `give` with `value`.
     ///
     /// # Safety
     /// `give` may be called with `value` once, on any thread, at any time.
@@ -165,14 +164,14 @@ pub struct Promised<T> {
 }
 
 impl<T> Promised<T> {
-    /// Whether the value is there, so that a poll would return it, or has returned it. Wait-free.
+    /// Checks if the value was given, even if a poll has returned it since. Wait-free.
     pub fn is_resolved(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `resolve`: what came before is visible to a
         // thread that is told so.
         self.promise.state.load(Ordering::Acquire) == DONE
     }
 
-    /// The value. The state is DONE, seen with Acquire.
+    /// Takes the value. The state is DONE, seen with Acquire.
     fn take(&mut self) -> Poll<T> {
         // SAFETY: DONE was seen with Acquire, so the resolver has written the value, and will not
         // touch it again. This end is not Clone, and is borrowed exclusively.
@@ -196,7 +195,7 @@ impl<T> Promised<T> {
 }
 
 impl<T> Drop for Promised<T> {
-    /// The waker may keep much alive, and the resolver may take long.
+    /// Drops the waker now: it may keep much alive, and the resolver may take long.
     fn drop(&mut self) {
         // ORDERING: Relaxed, both: as in `poll`; on failure there is no waker, or the resolver has
         // it.

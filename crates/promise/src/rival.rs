@@ -1,4 +1,4 @@
-//! A value with two owners, of whom the first that takes it has it. The README says how.
+//! A value with two owners; the first to take it gets it. The README describes the protocol.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -15,9 +15,9 @@ const LEFT: u8 = 1;
 /// One has gone with the value.
 const TAKEN: u8 = 2;
 
-/// One of the two owners of a value, which goes to the first that [takes](Self::take) it: what a
-/// deadline and an answer race for, or a cancellation and what it cancels. Beside the value is what
-/// they share until the second has gone.
+/// One of the two owners of a value; the first to [take](Self::take) it gets it. For a deadline
+/// that races an answer, or a cancellation that races its target. The block also holds what both
+/// share, until the second owner goes.
 ///
 /// | field | who touches it |
 /// |---|---|
@@ -49,12 +49,12 @@ unsafe impl<T: Send, S: Send + Sync> Send for Rival<T, S> {}
 // SAFETY: by a reference there is only what is shared.
 unsafe impl<T: Send, S: Send + Sync> Sync for Rival<T, S> {}
 
-/// The two owners of `value`, in one allocation.
+/// Makes the two owners of `value`, in one allocation.
 pub fn rivals<T>(value: T) -> (Rival<T>, Rival<T>) {
     rivals_with(value, ())
 }
 
-/// The two owners of `value`, with what they share.
+/// Makes the two owners of `value`, which also share `shared`.
 #[inline]
 pub fn rivals_with<T, S>(value: T, shared: S) -> (Rival<T, S>, Rival<T, S>) {
     let mut block = Box::new_uninit();
@@ -71,10 +71,10 @@ pub fn rivals_with<T, S>(value: T, shared: S) -> (Rival<T, S>, Rival<T, S>) {
 }
 
 impl<T, S> Rival<T, S> {
-    /// The value, unless the other owner has taken it. Wait-free, except for what is shared, which
-    /// the second owner drops.
+    /// Takes the value, unless the other owner has taken it. Wait-free, except that the second
+    /// owner drops what is shared.
     ///
-    /// What the other owner did before it went happens before the return, if it has gone.
+    /// If the other owner has gone, its earlier acts happen before the return.
     #[inline]
     pub fn take(self) -> Option<T> {
         let this = ManuallyDrop::new(self);
@@ -82,24 +82,24 @@ impl<T, S> Rival<T, S> {
         unsafe { this.go(TAKEN) }
     }
 
-    /// Whether the other owner has taken the value. Wait-free.
+    /// Checks if the other owner has taken the value. Wait-free.
     pub fn is_taken(&self) -> bool {
         // ORDERING: Relaxed: nothing is read because of it.
         self.block().state.load(Ordering::Relaxed) == TAKEN
     }
 
-    /// What both owners share.
+    /// Returns what both owners share.
     pub fn shared(&self) -> &S {
         &self.block().shared
     }
 
-    /// The owner as an address, for places that do not know its type.
+    /// Turns the owner into an address, for code that does not know its type.
     #[inline]
     pub fn into_raw(self) -> *const () {
         ManuallyDrop::new(self).block.as_ptr().cast()
     }
 
-    /// The owner again.
+    /// Turns the address back into the owner.
     ///
     /// # Safety
     /// The address is from [`into_raw`](Self::into_raw) of an owner of this type, and used once.
@@ -115,11 +115,11 @@ impl<T, S> Rival<T, S> {
         unsafe { self.block.as_ref() }
     }
 
-    /// The owner goes, and says how. The value, if nobody has it, and this owner is its last one or
-    /// takes it.
+    /// Lets the owner go with state `how`. Returns the value if it becomes this owner's: it takes a
+    /// value that nobody has taken, or goes second and the first has left the value.
     ///
     /// # Safety
-    /// It is not used any more.
+    /// The owner is not used any more.
     #[inline]
     unsafe fn go(&self, how: u8) -> Option<T> {
         let block = self.block();
@@ -145,7 +145,7 @@ impl<T, S> Rival<T, S> {
 }
 
 impl<T, S> Drop for Rival<T, S> {
-    /// Leaves the value to the other owner. If that has left it, too, the value is dropped.
+    /// Leaves the value to the other owner; the second owner to leave it drops it.
     fn drop(&mut self) {
         // SAFETY: the owner is dropped.
         drop(unsafe { self.go(LEFT) });

@@ -1,4 +1,4 @@
-//! Answers: one comes in any case, and once.
+//! Answers: exactly one comes in any case.
 
 use std::pin::Pin;
 use std::sync::Arc;

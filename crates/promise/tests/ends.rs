@@ -1,4 +1,4 @@
-//! What is let go at an end: the waker, with the future that awaits.
+//! The waker is dropped with the future that awaits.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! What the two owners of a value do in one thread: it goes once, or with the second of them.
+//! The two owners of a value in one thread: the first gets the value, or the second drops it.
 
 use std::rc::Rc;
 

@@ -12,7 +12,7 @@ enum Naps {}
 impl Protocol for Naps {
     type Input = ();
     type Message = ();
-    /// Sleep that long.
+    /// Sleep for that time.
     type Command = Duration;
     type Reply = ();
     type Output = &'static str;

@@ -1,5 +1,5 @@
 //! A scheduler whose processes have no types in common: every message, command and output is a
-//! payload, which is asked for its type at the other end.
+//! payload, whose type the receiver checks.
 
 use filch_actors::dynamic::{Commands, Dynamic, Failure, Payload};
 use filch_actors::prelude::*;

@@ -1,4 +1,4 @@
-//! A process that waits for another one, by a command: no worker and no thread waits meanwhile.
+//! A process that waits for another one, by a command: no worker and no thread waits.
 
 use filch_actors::execute_for;
 use filch_actors::prelude::*;
@@ -11,7 +11,7 @@ enum Family {}
 impl Protocol for Family {
     type Input = u64;
     type Message = ();
-    /// The generation of the child that is wanted.
+    /// The generation of the wanted child.
     type Command = u64;
     type Reply = u64;
     type Output = u64;

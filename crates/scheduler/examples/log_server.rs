@@ -1,6 +1,6 @@
-//! A log that several processes write to: a process with a name and a bounded mailbox;
-//! writers that are told when the mailbox is full, and try again; hooks that count how
-//! lives end; a shutdown at which the log writes its last line.
+//! A log that several processes write to: a process with a name and a bounded mailbox; writers that
+//! are told when the mailbox is full, and try again; hooks that count failures; a shutdown at which
+//! the log writes its last line.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ impl Protocol for Logs {
     type Message = String;
     type Command = ();
     type Reply = ();
-    /// How many lines were written.
+    /// The number of lines written.
     type Output = usize;
     type Error = String;
 }

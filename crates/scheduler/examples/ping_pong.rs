@@ -1,4 +1,4 @@
-//! Two processes that send one message to and fro: what a message from process to process costs.
+//! Two processes that send one message to and fro: the cost of a message between processes.
 //!
 //! `cargo run --release -p filch-scheduler --example ping_pong [ROUNDS]`
 
@@ -8,17 +8,17 @@ use filch_scheduler::{
     Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
 };
 
-/// What the two say to each other.
+/// The protocol of the two players.
 enum Game {}
 
 impl Protocol for Game {
-    /// The partner, if the process begins, and how many messages each one sends.
+    /// The partner, if the process begins, and the number of messages that each one sends.
     type Input = (Option<Pid>, u64);
     /// The sender, so that its partner can answer.
     type Message = Pid;
     type Command = ();
     type Reply = ();
-    /// How many messages the process got.
+    /// The number of messages that the process got.
     type Output = u64;
     type Error = String;
 }

@@ -24,7 +24,7 @@ impl Protocol for Sockets {
     type Message = ();
     /// Read from this.
     type Command = TcpStream;
-    /// What came; nothing at the end of the stream.
+    /// The bytes that came; none at the end of the stream.
     type Reply = Vec<u8>;
     type Output = usize;
     type Error = std::io::Error;
@@ -101,7 +101,7 @@ impl Process<Sockets> for Reader {
         Ok(())
     }
 
-    /// However this ends: the command that reads just now returns.
+    /// Makes the command that reads now return.
     fn close(&mut self, _: &ExitReason) {
         if self.interrupts {
             // Refused if the peer has gone. Then the command returns anyway.
@@ -111,14 +111,14 @@ impl Process<Sockets> for Reader {
 }
 // ANCHOR_END: reader
 
-/// Two ends of a connection: ours, and that of a peer.
+/// Makes both ends of a connection: ours, and that of a peer.
 fn connection() -> std::io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let peer = TcpStream::connect(listener.local_addr()?)?;
     Ok((listener.accept()?.0, peer))
 }
 
-/// A scheduler with one reader, which has read what its peer said, and reads on.
+/// Makes a scheduler with one reader, which has read its peer's bytes, and reads on.
 fn reading(
     interrupts: bool,
 ) -> Result<(Scheduler<Sockets>, filch_scheduler::Pid, TcpStream), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! How a scheduler is built.
+//! The builder of a scheduler.
 
 use std::error::Error;
 use std::fmt;
@@ -22,14 +22,14 @@ use crate::{
     CommandHandler, Completion, Handle, LifeCycle, Node, Observer, Protocol, RunningCall, Scheduler,
 };
 
-/// How to make a [`Scheduler`]; from [`Scheduler::builder`].
+/// The configuration of a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]
 pub struct Builder<P: Protocol> {
     processors: Config,
     limit: Option<usize>,
     events_per_step: usize,
     slice: Duration,
-    /// Of the slices.
+    /// The clock that times the slices.
     pub(crate) clock: Clock,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
@@ -38,7 +38,7 @@ pub struct Builder<P: Protocol> {
     watchdog: Option<(Duration, OnLongStep)>,
 }
 
-/// Unless the builder says otherwise.
+/// The defaults of the builder.
 const EVENTS_PER_STEP: usize = 1024;
 const SLICE: Duration = Duration::from_millis(4);
 
@@ -62,48 +62,47 @@ impl<P: Protocol> Scheduler<P> {
 }
 
 impl<P: Protocol> Builder<P> {
-    /// The number of workers, each with a thread. Default: the parallelism that the system reports.
+    /// Sets the number of workers, each with a thread. Default: the parallelism the system reports.
     pub fn workers(mut self, workers: usize) -> Self {
         self.processors = self.processors.processors(workers);
         self
     }
 
-    /// The largest number of threads, for workers and for [calls that
+    /// Sets the largest number of threads, for workers and for [calls that
     /// block](crate::Handle::blocking) together, as
-    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it such
-    /// a call keeps its worker until it returns, and what is runnable waits for that. Default: 512,
-    /// and one per worker that there can be.
+    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it a
+    /// call that blocks keeps its worker until it returns, and runnable processes wait for it.
+    /// Default: 512, and one per worker that there can be.
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.processors = self.processors.thread_limit(threads);
         self
     }
 
-    /// The largest number of workers that [`Handle::set_workers`] may be asked for. Default: four
-    /// times the parallelism that the system reports, or the number to begin with, if that is more.
+    /// Sets the largest number of workers for [`Handle::set_workers`]. Default: four times the
+    /// parallelism that the system reports, or the initial number, if that is more.
     pub fn max_workers(mut self, workers: usize) -> Self {
         self.processors = self.processors.max_processors(workers);
         self
     }
 
-    /// The workers' threads are called this, a dash and a number. Default: `filch`. It must not
+    /// Names the workers' threads: `name`, a dash and a number. Default: `filch`. It must not
     /// contain a NUL byte.
     pub fn thread_name(mut self, name: &'static str) -> Self {
         self.processors = self.processors.thread_name(name);
         self
     }
 
-    /// The size of the workers' stacks, in bytes. Default: what Rust's threads have. With another
-    /// size no thread outside takes steps: see [`guests`](Self::guests).
+    /// Sets the size of the workers' stacks, in bytes. Default: that of Rust's threads. With
+    /// another size no thread outside takes steps: see [`guests`](Self::guests).
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.processors = self.processors.stack_size(bytes);
         self
     }
 
-    /// Whether a thread that waits in `execute`, `call` or
-    /// [`ProcessHandle::join`] may run the process itself, while a worker is idle, instead of
-    /// waking that: then it takes a fraction of a microsecond, and not tens. Say `false` if the
-    /// steps need a worker's stack, or its priority, or must not meet the thread-local values of
-    /// just any thread. Default: it may.
+    /// Allows a thread that waits in `execute`, `call` or [`ProcessHandle::join`] to run the
+    /// process itself, while a worker is idle, instead of waking that worker: this takes a fraction
+    /// of a microsecond instead of tens. Say `false` if the steps need a worker's stack or
+    /// priority, or must not see the thread-local values of just any thread. Default: allowed.
     ///
     /// [`ProcessHandle::join`]: crate::ProcessHandle::join
     pub fn guests(mut self, may_run: bool) -> Self {
@@ -111,18 +110,18 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long an idle worker sleeps between two looks at one that it watches: one that has come
-    /// for processes as quickly as a second worker could have. A process that was just made
-    /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a
-    /// message that goes from process to process disturbs fewer caches. Zero: no worker is watched,
-    /// and such a message takes longer. At most a second. Default: 50 µs.
+    /// Sets the pause between two looks of an idle worker at the one it watches: a busy worker that
+    /// has fetched its processes as fast as a second worker could have. A process that was just
+    /// made runnable may wait that long behind the step that made it so (Linux adds some 50 µs).
+    /// Longer: a message passed from process to process disturbs fewer caches. Zero: no worker is
+    /// watched, and such a message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.processors = self.processors.watch_interval(interval);
         self
     }
 
-    /// Where workers read the time to know when another process comes first, by turns and by
-    /// [slices](Self::slice): for tests and for figures that must not depend on the machine's
+    /// Sets the clock by which workers know when another process comes first, by turns and by
+    /// [slices](Self::slice): for tests, and for figures that must not depend on the machine's
     /// speed. While it stands still, no slice ends. Called between two steps, on any worker; it
     /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
@@ -131,39 +130,39 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 2.
+    /// Limits the number of live processes. Default: the table's 2³² − 2.
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
         self
     }
 
-    /// How many events a step is given at most; the others come in further steps. A process that is
-    /// behind is given fewer if they take long: see [`slice`](Self::slice). Default: 1024.
+    /// Sets the most events that a step is given; the others come in further steps. A process that
+    /// is behind is given fewer if they take long: see [`slice`](Self::slice). Default: 1024.
     ///
-    /// What ends a process, or replaces it, does not wait for those: see
+    /// An event that ends a process, or replaces it, does not wait for the events before it: see
     /// [`terminate`](Handle::terminate).
     pub fn events_per_step(mut self, events: usize) -> Self {
         self.events_per_step = events;
         self
     }
 
-    /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before others run. Its steps are timed, and it is given as many events as have so far
-    /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
-    /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
-    /// known: with one event that takes longer than the slice, with up to 16 of a process that
-    /// never had more, or with those that suddenly cost more than the ones before them.
+    /// Sets how long a process with more events than a step is given goes on, step after step,
+    /// before others run. Its steps are timed, and each is given as many events as have so far
+    /// taken a quarter of this. So the cost of an event decides how many the process gets, and not
+    /// how long others wait. A step cannot be interrupted. It lasts longer with one event that
+    /// takes longer than the slice, with up to 16 events of a process that never had more, or with
+    /// events that suddenly cost more than before.
     ///
-    /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
-    /// has left the caches. Zero: no step is timed; each is given as many events as there may be,
-    /// and then others run. Default: 4 ms.
+    /// Shorter: others come sooner, but its senders get further ahead of it, and the events have
+    /// left the caches when it reads them. Zero: steps are not timed; each is given as many events
+    /// as allowed, and then others run. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
         self
     }
 
-    /// What does the commands that processes yield: see [`CommandHandler::handle`]. Without one
-    /// they complete with [`CommandError::NoHandler`](crate::CommandError::NoHandler).
+    /// Sets the closure that does the commands of processes: see [`CommandHandler::handle`].
+    /// Without one they complete with [`CommandError::NoHandler`](crate::CommandError::NoHandler).
     pub fn handler<F>(self, handler: F) -> Self
     where
         F: Fn(P::Command, Completion<P>) + Send + Sync + 'static,
@@ -171,39 +170,38 @@ impl<P: Protocol> Builder<P> {
         self.command_handler(handler)
     }
 
-    /// As [`handler`](Self::handler), for one that is no closure.
+    /// As [`handler`](Self::handler), for a handler that is no closure.
     pub fn command_handler(mut self, handler: impl CommandHandler<P>) -> Self {
         self.handler = Some(Box::new(handler));
         self
     }
 
-    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it.
-    /// Default: node 0.
+    /// Sets the node that the processes live on, as the [`Receiver`](crate::Receiver)s of other
+    /// nodes know it. Default: node 0.
     pub fn node(mut self, node: Node) -> Self {
         self.node = node;
         self
     }
 
-    /// What is told of every life. Default: nothing.
+    /// Sets the hooks, which are told of the life of each process. Default: none.
     pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
     }
 
-    /// What is told of processes and their commands, to report of them. It costs a call for each
-    /// process that begins or ends, and two for each command; none for a message. Default: nothing.
+    /// Sets the observer, which is told of processes and commands, for reports. It costs a call for
+    /// each process that begins or ends, two for each command, none for a message. Default: none.
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.journal = Some(Box::new(observer));
         self
     }
 
-    /// Has `call` called once for each step that has lasted longer than `limit`, or a millisecond,
-    /// while it still does: on a thread of its own, `filch-watchdog`, up to half a limit late. A
-    /// panic in it is contained, and a shutdown waits for it as for a worker. It costs steps
-    /// nothing.
+    /// Calls `call` once for each step that has lasted longer than `limit`, or a millisecond, while
+    /// it still does: on a thread of its own, `filch-watchdog`, up to half a limit late. A panic in
+    /// it is contained, and a shutdown waits for it as for a worker. Steps pay nothing.
     ///
     /// A step in a [blocking](Handle::blocking) call keeps no worker, and begins anew when it is
-    /// back. What a worker calls besides for a process is told of, too. The
+    /// back. Other user code that a worker runs for a process is reported, too. The
     /// [type](RunningCall::type_name) is known if there is a [journal](Self::observer).
     pub fn watchdog(
         mut self,
@@ -279,7 +277,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
-/// Why a scheduler could not be started.
+/// The reason why a scheduler could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {

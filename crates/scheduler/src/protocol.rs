@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The vocabulary that the processes, the command handler and the users of one scheduler share: a
-/// set of types, never a value.
+/// The types that the processes, the command handler and the users of one scheduler share; never a
+/// value.
 ///
 /// ```
 /// /// What a crawler's processes say to each other and to the outside.
@@ -19,22 +19,22 @@ use std::fmt;
 /// }
 /// ```
 pub trait Protocol: 'static {
-    /// What [`Process::init`](crate::Process::init) gets from the submitter.
+    /// The submitter's argument to [`Process::init`](crate::Process::init).
     type Input: Send;
-    /// What processes, and all others that know a PID, send to a process.
+    /// The messages to a process, from processes and all others that know its PID.
     type Message: Send;
-    /// What a process yields for the command handler to do.
+    /// The commands that a process yields to the command handler.
     type Command: Send;
-    /// What the handler completes a command with.
+    /// The handler's result of a command.
     type Reply: Send;
-    /// What a process ends with.
+    /// The output of a process.
     type Output: Send;
-    /// How a process, or a command, fails.
+    /// The error of a process, or of a command.
     type Error: fmt::Debug + fmt::Display + Send;
 }
 
-/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable. With
-/// what a variant has as its source, which its `Display` says, too.
+/// Implements `Error`, and `Debug` by `Display`: a protocol's types need not be printable. A
+/// variant's source is part of its `Display`.
 macro_rules! error_by_display {
     (
         $name:ident<$($param:ident $(: $bound:ident)?),+>

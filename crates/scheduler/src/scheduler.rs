@@ -1,4 +1,4 @@
-//! A scheduler, and how it ends.
+//! A scheduler, its start and its end.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,14 +11,14 @@ use crate::handle::threads;
 use crate::shutdown::Closing;
 use crate::{CalledFromInside, Handle, Protocol, ShutdownReport};
 
-/// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
-/// one does with it.
+/// A running scheduler: its workers, and, by dereferencing, its [`Handle`] with all that one can do
+/// with it.
 ///
-/// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes what lives, which may
-/// take a moment, and blocks for three seconds at most, whatever the user's code does. Nobody reads
-/// the report then.
+/// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes the live processes,
+/// which may take a moment, and blocks for three seconds at most, whatever the user's code does.
+/// Its report is lost.
 pub struct Scheduler<P: Protocol> {
-    /// Until it is shut down.
+    /// `None` once it is shut down.
     running: Option<(Handle<P>, Machines)>,
 }
 
@@ -28,41 +28,40 @@ impl<P: Protocol> Scheduler<P> {
         Self { running }
     }
 
-    /// A handle for other threads, and for processes.
+    /// Returns a handle for other threads, and for processes.
     pub fn handle(&self) -> Handle<P> {
         Handle::clone(self)
     }
 
     /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended and
-    /// what they have begun has returned, and stops the workers. Blocking, for `patience` and three
-    /// seconds at most.
+    /// the calls they have begun have returned, and stops the workers. Blocking, for `patience` and
+    /// three seconds at most.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
-    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). For that the workers get a
-    /// closing time of three seconds. In all that time, it waits for
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). The workers get three seconds
+    /// more for this. In all that time, the shutdown waits for
     ///
     /// * processes in the middle of a step, which cannot be closed;
     /// * commands that run on `BlockingThreads`, whose processes may have
     ///   ended: a [`close`](crate::Process::close) that interrupts them makes this short;
     /// * the workers, which may be in calls of [`on_exit`](crate::ProcessHandle::on_exit), or in
     ///   destructors: of outputs, of the command handler, of the hooks with the last handle;
-    /// * what the handler's `Timers` fire, if it had the last of them.
+    /// * the calls of the handler's `Timers`, if it had the last of them.
     ///
-    /// What has not returned then is in the [report](ShutdownReport::running), with its process and
-    /// the name of its thread. That thread is abandoned: it has what it needs for itself, and when
-    /// the call returns after all, that does no harm, and the thread leaves. None of the user's
-    /// code runs on the calling thread: the shutdown has one of its own, `filch-shutdown`, for what
-    /// it may come to drop. If a destructor keeps that one, a fourth second may pass. Only if the
-    /// system refuses that thread is there no limit.
+    /// The [report](ShutdownReport::running) names each call that has not returned then, with its
+    /// process and its thread. The thread is abandoned: it keeps the memory that it needs, so it
+    /// does no harm when the call returns after all, and the thread leaves. No user code runs on
+    /// the calling thread: the shutdown drops what it must on a thread of its own,
+    /// `filch-shutdown`. If a destructor keeps that thread, a fourth second may pass. Only if the
+    /// system refuses the thread is there no limit.
     ///
-    /// From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for
-    /// other nodes. What the processes and their commands did happens before the return of a
-    /// [clean](ShutdownReport::is_clean) report.
+    /// From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) refuses
+    /// messages to other nodes. The acts of processes and their commands happen before the return
+    /// of a [clean](ShutdownReport::is_clean) report.
     ///
-    /// It does not wait for the workers, which return by themselves, if it is called by what a
-    /// timer fires or `BlockingThreads` do, or on a worker of another
-    /// scheduler: these workers may wait for that thread. Nor does it wait for the command that it
-    /// is called from.
+    /// Called by a timer, by a call of `BlockingThreads`, or on a worker of another scheduler, it
+    /// does not wait for the workers, which return by themselves: they may wait for the calling
+    /// thread. Nor does it wait for the command that it is called from.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
@@ -107,8 +106,8 @@ impl<P: Protocol> Drop for Scheduler<P> {
     }
 }
 
-// What a caller's panic can leave half done is the caller's: the scheduler's own state is not
-// touched by the user's code, and each process's panic is contained.
+// A caller's panic can leave only the caller's data half done: user code does not touch the
+// scheduler's own state, and each process's panic is contained.
 impl<P: Protocol> UnwindSafe for Scheduler<P> {}
 impl<P: Protocol> RefUnwindSafe for Scheduler<P> {}
 

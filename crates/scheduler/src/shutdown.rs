@@ -1,4 +1,4 @@
-//! The end of a scheduler: cancel, wait, abort, and say what is left.
+//! The end of a scheduler: cancel, wait, abort, and report what is left.
 
 use std::fmt;
 use std::sync::PoisonError;
@@ -16,28 +16,27 @@ use crate::observe::running::commands;
 use crate::process::command::CommandLabel;
 use crate::{CallKind, Cancel, Handle, Pid, Protocol, RunningCall};
 
-/// What a shutdown found. Its [`Display`](fmt::Display) is for the log: a line, and one more for
+/// The report of a shutdown. Its [`Display`](fmt::Display) is for the log: a line, and one more for
 /// each call that still runs.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many processes lived when it began, and were sent a cancel event.
+    /// The number of processes that lived when it began, and were sent a cancel event.
     pub cancelled: usize,
-    /// How many had not ended when its patience had, and were closed instead of stepped.
+    /// The number that had not ended when the patience had, and were closed instead of stepped.
     pub aborted: usize,
-    /// Processes that had still not ended at the very end: in the middle of user code, be it `init`
-    /// on the thread that submits, or queued behind one that is. They end, and their threads leave,
-    /// when they get there.
+    /// Processes that had still not ended at the very end: in the middle of user code, perhaps in
+    /// `init` on the thread that submits, or queued behind such a process. They end, and their
+    /// threads leave, when that code returns.
     pub stuck: Vec<Pid>,
-    /// The calls of the user's code that had not returned at the very end, whether or not their
-    /// processes have ended. Their threads are left to themselves. If there are none, all workers
-    /// have left.
+    /// The calls of the user's code that had not returned at the very end, even of processes that
+    /// have ended. Their threads are left to themselves. If there are none, all workers have left.
     pub running: Vec<RunningCall>,
 }
 
 impl ShutdownReport {
-    /// Whether nothing was left: no process, and no call on any thread.
+    /// Checks if nothing was left: no process, and no call on any thread.
     pub fn is_clean(&self) -> bool {
         self.stuck.is_empty() && self.running.is_empty()
     }
@@ -63,15 +62,15 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-/// How many of the processes that wait for a worker are named.
+/// The most processes named of those that wait for a worker.
 const MAX_PIDS: usize = 16;
 
-/// Until when a shutdown waits for what.
+/// The time limits of a shutdown.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// How long processes are given to end by themselves.
+    /// The time for processes to end by themselves.
     patience: Duration,
-    /// When it ends, whatever runs then. A moment that the clock cannot express never comes.
+    /// The end of all waiting. `None`, if the clock cannot express it, never comes.
     pub(crate) end: Option<Instant>,
 }
 
@@ -89,12 +88,12 @@ impl Times {
     }
 }
 
-/// How long workers get to close processes that only wait, and to leave: that is the workers' task,
-/// and no matter of patience with processes.
+/// The workers' time to close processes that only wait, and to leave: it does not count as patience
+/// with processes.
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl<P: Protocol> Handle<P> {
-    /// Admits no process from now on and asks all that live to end. Returns how many were asked.
+    /// Closes the admission and asks all live processes to end. Returns the number of those asked.
     pub(crate) fn cancel_all(&self) -> usize {
         if self.shared().admission.close() {
             // As `leave` does for the last process.
@@ -111,7 +110,7 @@ impl<P: Protocol> Handle<P> {
         asked
     }
 
-    /// Ends all processes, by asking and then by closing them. Says what of them is left.
+    /// Ends all processes, by asking and then by closing them, and reports those that are left.
     pub(crate) fn end_all(&self, times: Times) -> ShutdownReport {
         // The first look: from here on it is known for how long something has run.
         let _ = self.shared().processors.running();
@@ -137,7 +136,7 @@ impl<P: Protocol> Handle<P> {
         report
     }
 
-    /// Has every process closed instead of stepped, the next time that a worker has it.
+    /// Closes every process instead of stepping it, the next time that a worker has it.
     fn abort_all(&self) {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::end_asked`.
         self.shared().aborting.store(true, Ordering::Relaxed);
@@ -147,31 +146,31 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// A shutdown under way: what its two threads share.
+/// A shutdown under way, shared by its two threads.
 pub(crate) struct Closing<P: Protocol> {
     progress: Mutex<Progress<P>>,
     changed: Condvar,
     calls: Arc<Calls<CommandLabel>>,
     left_timers: Arc<LeftTimers>,
     times: Times,
-    /// Whether the workers are waited for.
+    /// Set if the shutdown waits for the workers.
     joins: bool,
 }
 
 struct Progress<P: Protocol> {
-    /// Until it is dropped, which may be the end of the hooks.
+    /// `None` once it is dropped, which may drop the hooks.
     handle: Option<Handle<P>>,
     machines: Option<Machines>,
-    /// What became of the processes, once that is known.
+    /// The report on the processes, once it is made.
     report: Option<ShutdownReport>,
     phase: Phase,
 }
 
-/// What the closing thread does.
+/// The work of the closing thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It ends the processes, since then. It may drop what is the user's, and what else it waits
-    /// for, it waits for within the time.
+    /// It ends the processes, since then. It may drop the user's values; all its other waits end
+    /// with the time limit.
     Ending(Instant),
     /// It waits for the workers.
     Joining,
@@ -180,15 +179,15 @@ enum Phase {
     Over,
 }
 
-/// The name of the thread.
+/// The name of the closing thread.
 const NAME: &str = "filch-shutdown";
 
-/// How much longer the closing thread is given for its report, which it makes when the time is
-/// over. It comes at once, unless a destructor keeps the thread.
+/// The extra time for the closing thread's report, which it makes when the time is over. It comes
+/// at once, unless a destructor keeps the thread.
 const REPORTING: Duration = Duration::from_secs(1);
 
 impl<P: Protocol> Closing<P> {
-    /// Shuts a scheduler down. With `joins`, its workers are waited for.
+    /// Shuts a scheduler down; waits for its workers if `joins`.
     pub(crate) fn shut_down(
         handle: Handle<P>,
         machines: Machines,
@@ -221,7 +220,7 @@ impl<P: Protocol> Closing<P> {
         closing.report()
     }
 
-    /// The closing thread's part.
+    /// Does the closing thread's part.
     fn run(&self) {
         let Some(handle) = self.lock().handle.clone() else {
             unreachable!("this takes it out, at the end, and is called once");
@@ -255,7 +254,7 @@ impl<P: Protocol> Closing<P> {
         self.advance(|progress| progress.phase = Phase::Over);
     }
 
-    /// Waits until the end, and says what is left then. No code of the user's runs in here.
+    /// Waits until the end, and reports what is left then. No user code runs in here.
     fn report(&self) -> ShutdownReport {
         let end = self.times.end;
         self.wait(end, |phase| phase == Phase::Over);
@@ -291,7 +290,7 @@ impl<P: Protocol> Closing<P> {
         report
     }
 
-    /// What the timers fire that went with the handler or the hooks, and that does not return.
+    /// Returns calls that do not return, of timers that were dropped with the handler or the hooks.
     fn running_timers(&self) -> Vec<RunningCall> {
         let timers = self.left_timers.take();
         let running = timers.iter().filter_map(|thread| {
@@ -307,7 +306,7 @@ impl<P: Protocol> Closing<P> {
         running.collect()
     }
 
-    /// Waits until the phase `is` such, or the `deadline` has come, if there is one.
+    /// Waits for a phase that `is` accepts, or until the `deadline`, if there is one.
     fn wait(&self, deadline: Option<Instant>, is: impl Fn(Phase) -> bool) {
         let mut progress = self.lock();
         let mut over = false;

@@ -1,4 +1,4 @@
-//! Steps that a test has a process take, in place of a worker: the door of `filch-testing`.
+//! Steps that a test makes a process take, instead of a worker: the interface for `filch-testing`.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::process::output::{Status, Successor};
 use crate::table::pinned::Pinned;
 use crate::{Event, Events, Handle, InitError, Pid, Process, ProcessError, Protocol, StepOutput};
 
-/// The slot that a process under test lives in: that of a process that stands for it.
+/// The slot of a process under test: in fact that of a process that stands in for it.
 pub struct ProcessSlot<P: Protocol> {
     process: Pinned<P>,
     handle: Handle<P>,
 }
 
 impl<P: Protocol> ProcessSlot<P> {
-    /// That of the process `pid`, which it pins; if that has not ended.
+    /// Pins the slot of the process `pid`, if that has not ended.
     pub fn of(handle: &Handle<P>, pid: Pid) -> Option<Self> {
         let (process, handle) = (Pinned::of(handle, pid)?, handle.clone());
         Some(Self { process, handle })
     }
 
-    /// The scheduler.
+    /// Returns the handle to the scheduler.
     pub fn handle(&self) -> &Handle<P> {
         &self.handle
     }
@@ -42,7 +42,7 @@ impl<P: Protocol> ProcessSlot<P> {
         life_cycle::init(process, &self.process.context(&self.handle), method, input)
     }
 
-    /// Has the process take a step with these events on the calling thread.
+    /// Makes the process take a step with these events on the calling thread.
     pub fn step(&self, process: &mut dyn Process<P>, events: Vec<Event<P>>) -> Said<P> {
         let context = self.process.context(&self.handle);
         let (mut output, mut events) = (StepOutput::new(), VecDeque::from(events));
@@ -66,28 +66,28 @@ impl<P: Protocol> fmt::Debug for ProcessSlot<P> {
     }
 }
 
-/// What a step has said. When it is dropped, callers get their answers.
+/// The output of a step. Dropping it gives callers their answers.
 #[derive(Debug)]
 pub struct Said<P: Protocol>(StepOutput<P>);
 
-/// What a process does after a step.
+/// The status of a process after a step.
 pub enum Next<P: Protocol> {
     /// It takes another step.
     GoOn,
     /// It waits for its commands.
     Wait,
-    /// It waits for whatever comes.
+    /// It waits for any event.
     Idle,
     /// It has ended.
     Over(Result<P::Output, ProcessError<P>>),
-    /// It goes on as this process, by this method, with this input.
+    /// It goes on as this process, from this entry point, with this input.
     Upgrade(Box<dyn Process<P>>, Box<str>, P::Input),
 }
 
 crate::protocol::debug_fields!(Next<P>, "Next");
 
 impl<P: Protocol> Said<P> {
-    /// The commands, and the tags of those that were opened.
+    /// Takes the commands, and the tags of those that were opened.
     pub fn commands(&mut self) -> (Vec<(u64, P::Command)>, Vec<u64>) {
         (
             self.0.drain_commands().collect(),
@@ -95,7 +95,7 @@ impl<P: Protocol> Said<P> {
         )
     }
 
-    /// What it does next.
+    /// Takes the status.
     pub fn what_next(&mut self) -> Next<P> {
         match self.0.take_status() {
             _ if self.0.error().is_some() => Next::Over(with_output(self.0.take_exit())),

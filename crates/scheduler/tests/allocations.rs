@@ -1,5 +1,5 @@
-//! What is asked of the allocator for each process and each future, counted. One test, as the
-//! counter is the program's.
+//! The allocations of each process and each future, counted. One test, as the counter is the
+//! program's.
 
 mod counting;
 
@@ -14,7 +14,7 @@ use filch_scheduler::{Context, Events, InitError, Process, Scheduler, StepOutput
 
 use counting::{CALLS, Words};
 
-/// Is done at once, with what it has.
+/// Is done at once, with its number.
 struct Brief(u64);
 
 impl Process<Words> for Brief {
@@ -35,7 +35,7 @@ impl Process<Words> for Brief {
 
 const ROUNDS: usize = 1_000;
 
-/// How often `life` asks for memory, rounded to tenths: the run queues' blocks are shared by many.
+/// Counts the allocations of `life`, rounded to tenths: the run queues' blocks are shared by many.
 fn allocations(what: &str, life: impl Fn()) -> f64 {
     // The slots, the queues and the threads' own things are there before.
     (0..ROUNDS).for_each(|_| life());

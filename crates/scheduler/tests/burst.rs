@@ -1,5 +1,4 @@
-//! What stays of the memory that a burst of messages took, counted. One test, as the counter is the
-//! program's.
+//! The memory that a burst of messages leaves, counted. One test, as the counter is the program's.
 
 mod counting;
 

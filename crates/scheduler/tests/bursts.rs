@@ -1,5 +1,5 @@
-//! What stays of the memory that a burst took, place by place, counted. One test, as the counter is
-//! the program's.
+//! The memory that a burst leaves, place by place, counted. One test, as the counter is the
+//! program's.
 
 mod counting;
 
@@ -45,7 +45,7 @@ where
     scheduler.submit(Steps(step), "run", ()).unwrap()
 }
 
-/// A step that is done.
+/// Makes a step that is done.
 fn done(
     _: &Context<'_, Words>,
     _: Events<'_, Words>,
@@ -57,10 +57,10 @@ fn done(
 
 const MANY: u64 = 100_000;
 
-/// What two workers may keep after a burst: memory for some events and commands, and tasks.
+/// The memory that two workers may keep after a burst: for some events, commands, and tasks.
 const FIXED: i64 = 192 * 1024;
 
-/// Asks that `burst` leaves no more than `most` bytes, when all that it began has ended.
+/// Asserts that `burst` leaves no more than `most` bytes, once all that it began has ended.
 fn leaves(scheduler: &Scheduler<Words>, what: &str, most: i64, burst: impl FnOnce()) {
     let before = BYTES.load(Ordering::Relaxed);
     burst();

@@ -1,4 +1,4 @@
-//! What an idle process costs, counted. One test, as the counter is the process's.
+//! The memory of an idle process, counted. One test, as the counter is the program's.
 
 mod counting;
 mod idler;
@@ -11,7 +11,7 @@ use filch_scheduler::Scheduler;
 use counting::{BYTES, Words};
 use idler::Idler;
 
-/// As many as fill the slots of a table that grows by doubling.
+/// So many that they fill the slots of a table that grows by doubling.
 const PROCESSES: usize = (1 << 14) - 1;
 
 /// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the
@@ -23,7 +23,7 @@ fn rest(scheduler: &Scheduler<Words>, number: usize) {
     }
 }
 
-/// What each process costs by now, beside `before`.
+/// Returns the growth since `before`, by process.
 fn each(before: i64) -> f64 {
     (BYTES.load(Ordering::Relaxed) - before) as f64 / PROCESSES as f64
 }

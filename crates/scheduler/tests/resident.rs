@@ -1,5 +1,5 @@
-//! What an idle process costs in resident memory, the allocator's own share in it. Each count is
-//! measured in a program of its own, where nothing was freed before: this one, run anew.
+//! The resident memory of an idle process, with the allocator's own share. Each count is measured
+//! in a program of its own, where nothing was freed before: this one, run anew.
 #![cfg(target_os = "linux")]
 
 mod counting;
@@ -16,14 +16,14 @@ use idler::Idler;
 
 const COUNT: &str = "FILCH_TEST_IDLE_PROCESSES";
 
-/// Bytes of this program that are resident.
+/// Returns the resident bytes of this program.
 fn resident() -> i64 {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     let pages = pages.split(' ').nth(1).unwrap();
     4096 * pages.parse::<i64>().unwrap()
 }
 
-/// Makes that many processes, which get a message each, and says what one costs.
+/// Makes that many processes, which get a message each, and prints the cost of one.
 fn measure(count: usize) {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let make = |count: usize| {

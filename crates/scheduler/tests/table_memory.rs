@@ -1,4 +1,4 @@
-//! What an ended process keeps of its queue's memory.
+//! The memory of its queue that an ended process keeps.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -22,7 +22,7 @@ impl Protocol for Model {
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has asked for, and not given back.
+    /// The bytes that this thread has allocated and not freed.
     static BYTES: Cell<i64> = const { Cell::new(0) };
 }
 

@@ -12,7 +12,7 @@ use crate::call::caller::Answer;
 
 /// The answer to a call, to be awaited; from [`Calls::ask`](crate::HandleExt::ask). It is
 /// [`CallError::Send`] at once if the message was refused, and [`CallError::Abandoned`] as soon as
-/// the called process has ended. If this is dropped, so is an answer that comes later.
+/// the called process has ended. Dropping this drops an answer that comes later.
 #[must_use = "the message is sent, and the answer lost unless it is awaited"]
 pub struct Asked<P: Protocol, R> {
     refused: Option<SendError<P>>,

@@ -1,4 +1,4 @@
-//! The two ends of a call: the caller, as the process knows it, and the answer, for which it waits.
+//! The two ends of a call: the caller, which the process answers, and the answer it waits for.
 
 use std::fmt;
 use std::future::Future;
@@ -11,12 +11,12 @@ use filch_parker::poll_until;
 use filch_promise::{Prepared, Promised, Resolver, promise};
 use filch_sync::panic::drop_contained;
 
-/// A caller that waits for an answer of type `R`: what a [call](crate::HandleExt::call) puts into a
+/// A caller that waits for an answer of type `R`; a [call](crate::HandleExt::call) puts it into its
 /// message. A process [answers](crate::StepOutputExt::answer) it, in this step or a later one.
 ///
 /// Dropping it fails the call at once with [`CallError::Abandoned`](crate::CallError::Abandoned):
-/// so nobody waits for a process that has ended, whatever it kept, or for a message that is not
-/// read. It may go to another process, in a message, and be answered there.
+/// so a call ends if the process ends, or if its message is never read. It may go to another
+/// process, in a message, and be answered there.
 ///
 /// It cannot be answered twice:
 ///
@@ -31,11 +31,11 @@ use filch_sync::panic::drop_contained;
 /// ```
 #[must_use = "dropping it fails the call"]
 pub struct Caller<R: 'static> {
-    /// Until it is answered.
+    /// `None` once it is answered.
     waits: Option<Waits<R>>,
 }
 
-/// What waits for the answer.
+/// The waiter for the answer.
 enum Waits<R: 'static> {
     /// A thread, or a future.
     Promise(Resolver<Result<R, NoAnswer>>),
@@ -43,17 +43,17 @@ enum Waits<R: 'static> {
     Process(WaitingProcess<R>),
 }
 
-/// A process that waits for an answer as for a command. Dropping it says that there will be none.
+/// A process that waits for an answer as for a command. Dropping this tells it that none will come.
 pub(crate) struct WaitingProcess<R: 'static> {
     call: *const (),
     ways: &'static Ways<R>,
 }
 
-/// What can be done with the call of a [`WaitingProcess`], whose type these know.
+/// The functions for the call of a [`WaitingProcess`], which know its type.
 pub(crate) struct Ways<R: 'static> {
     /// Puts the answer in its place.
     pub(crate) prepare: unsafe fn(*const (), R) -> Prepared,
-    /// There will be no answer.
+    /// Tells the process that there will be no answer.
     pub(crate) abandon: unsafe fn(*const ()),
 }
 
@@ -85,29 +85,29 @@ impl<R> Drop for WaitingProcess<R> {
     }
 }
 
-/// The answer to a call, which may come: the other end of a [`Caller`].
+/// The answer to a call, if it comes: the other end of a [`Caller`].
 #[must_use = "the answer is lost unless it is waited for"]
 pub struct Answer<R>(Promised<Result<R, NoAnswer>>);
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoAnswer {
     /// The caller was dropped.
     Abandoned,
-    /// It was not to wait any longer.
+    /// The time limit has passed.
     NotYet,
 }
 
 impl<R> Caller<R> {
-    /// A thread or a future that waits, for a message that is sent by other means than a call.
+    /// Makes both ends for a thread or a future, whose message is sent by other means than a call.
     pub fn new() -> (Self, Answer<R>) {
         let (resolver, promised) = promise();
         let waits = Some(Waits::Promise(resolver));
         (Self { waits }, Answer(promised))
     }
 
-    /// A process that waits.
+    /// Makes the caller's end for a process that waits.
     #[inline]
     pub(crate) fn process(process: WaitingProcess<R>) -> Self {
         let waits = Some(Waits::Process(process));
@@ -116,15 +116,15 @@ impl<R> Caller<R> {
 }
 
 impl<R: Send + 'static> Caller<R> {
-    /// Answers at once: for an async function, and where the process itself has passed the caller
-    /// on to what knows the answer. In a step,
-    /// [`StepOutputExt::answer`](crate::StepOutputExt::answer) does it when the step is over.
+    /// Answers at once: for an async function, or for code outside the processes that was handed
+    /// the caller. In a step, use [`StepOutputExt::answer`](crate::StepOutputExt::answer), which
+    /// answers when the step is over.
     pub fn answer(self, answer: R) {
         // An answer whose caller has gone is dropped there: that is user code.
         drop_contained(self.prepare(answer));
     }
 
-    /// Leaves the answer in its place. The caller gets it when the result is dropped.
+    /// Puts the answer in its place. Dropping the result gives it to the caller.
     pub(crate) fn prepare(mut self, answer: R) -> Prepared {
         match self.waits.take() {
             Some(Waits::Promise(resolver)) => resolver.prepare(Ok(answer)),
@@ -143,13 +143,13 @@ impl<R> Drop for Caller<R> {
 }
 
 impl<R> Answer<R> {
-    /// Whether the wait is over.
+    /// Checks if the answer, or its failure, is there.
     pub fn is_there(&self) -> bool {
         self.0.is_resolved()
     }
 
-    /// Waits, until `deadline` if there is one. Blocking. What the process did before it answered,
-    /// and in the rest of that step, happens before the return.
+    /// Blocks until the answer comes, or until `deadline` if there is one. The process's acts up to
+    /// the end of the step that answers happen before the return.
     ///
     /// # Errors
     /// [`NoAnswer`].

@@ -36,17 +36,17 @@ impl<P: Protocol> From<NoAnswer> for CallError<P> {
     }
 }
 
-/// Why a [call](crate::HandleExt::call) has no answer.
+/// The reason why a [call](crate::HandleExt::call) has no answer.
 #[non_exhaustive]
 pub enum CallError<P: Protocol> {
-    /// The message was not delivered, and comes back. Its [`Caller`] is nobody any more.
+    /// The message was not delivered, and comes back. Nobody waits for its [`Caller`] any more.
     Send(SendError<P>),
     /// Called on a worker of the same scheduler, which would wait for itself. The message, which
     /// was not sent, comes back.
     CalledFromInside(P::Message),
     /// The [`Caller`] was dropped without an answer: the process has ended, or forgot it.
     Abandoned,
-    /// There is no answer, and the call was not to wait any longer.
+    /// The time limit has passed without an answer.
     NotYet,
     /// A process has [called](crate::StepOutputExt::call) itself, and might have waited for ever.
     /// The message, which was not sent, comes back.

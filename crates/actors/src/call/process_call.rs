@@ -45,7 +45,7 @@ pub(crate) fn call_by<P: Protocol, R: Send + 'static>(
     make(context, to, message, timers.bound(deadline, call, drop));
 }
 
-/// What is done with the answer.
+/// The function that turns the answer into the command's result.
 pub(crate) trait Reply<P: Protocol, R>:
     FnOnce(Result<R, CallError<P>>) -> Result<P::Reply, P::Error> + Send + 'static
 {
@@ -58,7 +58,7 @@ impl<P: Protocol, R, F> Reply<P, R> for F where
 
 /// A call that is under way.
 trait Ends<P: Protocol, R>: Send + 'static {
-    /// Completes it, if nothing has before.
+    /// Completes the call, unless it is complete.
     fn end(self, result: Result<R, CallError<P>>);
 }
 
@@ -76,7 +76,7 @@ impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Call<P, F> {
     }
 }
 
-/// A call whose deadline drops it.
+/// A call with a deadline; dropping it completes the call with [`CallError::NotYet`].
 pub(crate) struct Limited<P: Protocol, R: Send + 'static, F: Reply<P, R>>(
     Option<Call<P, F>>,
     PhantomData<fn(R)>,
@@ -100,7 +100,7 @@ impl<P: Protocol, R: Send + 'static, F: Reply<P, R>> Ends<P, R> for Bounded<Limi
     }
 }
 
-/// Makes the call. Its process owns it too, until it is known that the message is on its way.
+/// Makes the call. Its process shares it with the caller, to complete it if the message is refused.
 fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     context: &Context<'_, P>,
     to: Pid,
@@ -125,7 +125,7 @@ fn make<P: Protocol, R: Send + 'static, C: Ends<P, R>>(
     }
 }
 
-/// Where a caller puts its answer, from the step that gives it to the end of that turn.
+/// The place where a caller puts its answer, from the step that gives it to the end of that turn.
 struct Place<R>(UnsafeCell<MaybeUninit<R>>);
 
 // SAFETY: a call has one caller, which is Send, and nobody else touches the place.
@@ -137,7 +137,7 @@ impl<R> Place<R> {
     }
 }
 
-/// What a [`WaitingProcess`] is told goes to a call of this type.
+/// The [`Ways`] of a [`WaitingProcess`] whose call is of this type.
 struct ByType<P, R, C>(PhantomData<(P, R, C)>);
 
 impl<P: Protocol, R: Send + 'static, C: Ends<P, R>> ByType<P, R, C> {

@@ -56,13 +56,13 @@ impl<C, F> fmt::Debug for AsyncFn<C, F> {
     }
 }
 
-/// An async function of a protocol, by the name of its parts: an [`AsyncFn`].
+/// An async function of a protocol; its only implementor is [`AsyncFn`], whose types it names.
 pub trait Function<P: Protocol> {
     /// The function itself.
     type Function: FnOnce(Inbox<P>) -> Self::Future;
     /// The future that it makes.
     type Future: Future<Output = Self::Output> + Send + 'static;
-    /// The output of that.
+    /// The output of the future.
     type Output: Send + 'static;
 
     /// Returns the function.
@@ -117,11 +117,11 @@ pub(crate) fn spawn_with<P: Protocol, S: Function<P>>(
         .map_err(SpawnError::Hook)
 }
 
-/// Why a future, or an async function, was not spawned. Unless a hook refused, it comes back,
-/// unpolled.
+/// The reason why a future, or an async function, was not spawned. Unless a hook refused, the error
+/// holds it, unpolled.
 #[non_exhaustive]
 pub enum SpawnError<P: Protocol, F> {
-    /// There is no place for it.
+    /// The scheduler did not admit it.
     NotAdmitted(NotAdmitted, HandedBack<F>),
     /// The [hook](filch_scheduler::LifeCycle::on_start) refused or panicked; the future was
     /// dropped.

@@ -14,39 +14,39 @@ use filch_sync::{Arc, Mutex, lock};
 /// The events of a process that is an async function, and what it knows of the world; from
 /// [`HandleExt::spawn_with`](crate::HandleExt::spawn_with).
 ///
-/// What comes waits here until it is asked for. With a
-/// [limit](crate::SubmissionExt::mailbox), a message takes its room until it has been read.
+/// Events wait here until the function reads them. With a [limit](crate::SubmissionExt::mailbox), a
+/// message takes its room until it has been read.
 pub struct Inbox<P: Protocol> {
     handle: Handle<P>,
     pid: Pid,
     mail: Arc<Mail<P>>,
 }
 
-/// Where the process puts what the function reads. The two have it by turns, on one thread, unless
-/// the function has given its inbox away; so the lock is next to free.
+/// The events that the process puts and the function reads. Both run on one thread in turn, unless
+/// the function has given its inbox away, so the lock is hardly contended.
 pub(crate) struct Mail<P: Protocol>(Mutex<Unread<P>>);
 
 struct Unread<P: Protocol> {
     events: VecDeque<Event<P>>,
-    /// Of the messages, so many of the latest are kept.
+    /// The number of latest messages to keep; `None` keeps all.
     latest: Option<usize>,
-    /// The address by which the process's own waker is known.
+    /// The data address of the process's own waker, to recognize it.
     own: usize,
-    /// Of what waits for an event. None where that is the process's own, which is polled anyway.
+    /// The waker of the waiting code; `None` if that is the process's own, which is polled anyway.
     waker: Option<Waker>,
-    /// Whether the function waits for an event.
+    /// Set while the function waits for an event.
     awaited: bool,
-    /// Whether the function has dropped its inbox.
+    /// Set once the function has dropped its inbox.
     abandoned: bool,
-    /// What the function has failed with.
+    /// The error with which the function fails when it returns.
     failure: Option<Failure>,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl<P: Protocol> Mail<P> {
-    /// Puts the events of a step behind those that are there; or leaves them, if nobody reads them
-    /// any more. Returns the messages that are too many now, if there are such.
+    /// Appends the events of a step, or leaves them if the function has dropped its inbox. Returns
+    /// the messages beyond the limit, if any.
     pub(crate) fn put(&self, events: &mut Events<'_, P>) -> Option<VecDeque<Event<P>>> {
         if events.len() == 0 {
             return None;
@@ -66,24 +66,24 @@ impl<P: Protocol> Mail<P> {
         too_many
     }
 
-    /// That is the waker of the process.
+    /// Remembers `waker` as the process's own.
     pub(crate) fn know(&self, waker: &Waker) {
         lock(&self.0).own = waker.data().addr();
     }
 
-    /// Whether all was read, and the function waits for more.
+    /// Checks if the function has read all events and waits for more.
     pub(crate) fn is_awaited(&self) -> bool {
         lock(&self.0).awaited
     }
 
-    /// What the function has failed with, which has returned.
+    /// Takes the error with which the function fails, once it has returned.
     pub(crate) fn take_failure(&self) -> Option<Failure> {
         lock(&self.0).failure.take()
     }
 }
 
 impl<P: Protocol> Unread<P> {
-    /// The oldest messages, so that `most` are left.
+    /// Takes out the oldest messages, so that `most` are left.
     fn take_oldest(&mut self, most: usize) -> Option<VecDeque<Event<P>>> {
         let messages = self.events.iter().filter(|event| is_message(event)).count();
         let mut too_many = messages.checked_sub(most).filter(|&count| count > 0)?;
@@ -102,7 +102,7 @@ pub(crate) fn is_message<P: Protocol>(event: &Event<P>) -> bool {
 }
 
 impl<P: Protocol> Inbox<P> {
-    /// An empty one. Of messages that are not read, so many of the latest are kept, or all.
+    /// Makes an empty one, which keeps the `latest` unread messages, or all.
     pub(crate) fn new(handle: Handle<P>, pid: Pid, latest: Option<usize>) -> Self {
         let mail = Mail(Mutex::new(Unread {
             events: VecDeque::new(),
@@ -124,12 +124,12 @@ impl<P: Protocol> Inbox<P> {
         Arc::clone(&self.mail)
     }
 
-    /// The process's PID, for others to send to.
+    /// Returns the process's PID, for others to send to.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The scheduler.
+    /// Returns the handle to the scheduler.
     pub fn handle(&self) -> &Handle<P> {
         &self.handle
     }
@@ -142,14 +142,13 @@ impl<P: Protocol> Inbox<P> {
         self.handle.send(to, message)
     }
 
-    /// The next event: waits for it. There is always one more, be it a
-    /// [`Cancel`](Event::Cancel) at the shutdown. If this is dropped while it waits, no event is
-    /// lost.
+    /// Waits for the next event. There is always one more: the shutdown sends a
+    /// [`Cancel`](Event::Cancel). Dropping the future while it waits loses no event.
     pub async fn next(&mut self) -> Event<P> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The next event, if it has come. See [`next`](Self::next).
+    /// Returns the next event, if it has come. See [`next`](Self::next).
     pub fn poll_next(&mut self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
         let mut unread = lock(&self.mail.0);
         if unread.own != context.waker().data().addr() && unread.events.is_empty() {
@@ -168,7 +167,7 @@ impl<P: Protocol> Inbox<P> {
         Poll::Pending
     }
 
-    /// Polled by a part of the function that has a waker of its own.
+    /// Polls for a part of the function that has a waker of its own.
     fn poll_by_another(&self, context: &mut task::Context<'_>) -> Poll<Event<P>> {
         // Not under the lock: another's waker is user code.
         let waker = context.waker().clone();
@@ -185,17 +184,17 @@ impl<P: Protocol> Inbox<P> {
         Poll::Pending
     }
 
-    /// The next event, if it has come. Never waits.
+    /// Returns the next event, if it has come. Never waits.
     pub fn try_next(&mut self) -> Option<Event<P>> {
         let event = lock(&self.mail.0).events.pop_front()?;
         self.count(&event);
         Some(event)
     }
 
-    /// Has the function fail with this error, when it returns, whatever it returns then: as a step
-    /// that [returns an error](filch_scheduler::Process::step). Its handle has the error itself, in
-    /// [`ProcessError::FunctionFailed`](filch_scheduler::ProcessError::FunctionFailed); those that
-    /// watch it, or are linked to it, are told
+    /// Makes the function fail with this error when it returns, whatever it returns, as a step that
+    /// [returns an error](filch_scheduler::Process::step) does. Its handle gets the error itself,
+    /// in [`ProcessError::FunctionFailed`](filch_scheduler::ProcessError::FunctionFailed);
+    /// processes that watch it, or are linked to it, get
     /// [`ExitReason::Failed`](filch_scheduler::ExitReason::Failed), with the error's text. Of
     /// several errors the last one counts.
     ///
@@ -226,7 +225,7 @@ impl<P: Protocol> Inbox<P> {
         drop(last);
     }
 
-    /// A message that was read leaves its room to others.
+    /// Gives back the mailbox room of a message that was read.
     fn count(&self, event: &Event<P>) {
         if is_message(event) {
             self.handle.give_room(self.pid, 1);
@@ -235,7 +234,7 @@ impl<P: Protocol> Inbox<P> {
 }
 
 impl<P: Protocol> Drop for Inbox<P> {
-    /// What nobody reads any more is dropped: that is user code.
+    /// Drops the unread events, whose destructors are user code.
     fn drop(&mut self) {
         let mut unread = lock(&self.mail.0);
         unread.abandoned = true;

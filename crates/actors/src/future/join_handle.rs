@@ -11,13 +11,13 @@ use filch_scheduler::{JoinError, Outcome, Pid, ProcessError, ProcessHandle, Prot
 use filch_sync::panic::drop_contained;
 
 /// The handle to a [spawned](crate::HandleExt::spawn) future: await it, or [`join`](Self::join) it.
-/// Dropping it lets the future go on unwatched.
+/// Dropping it leaves the future running.
 ///
 /// An output that nobody takes is dropped with the handle, or at the end of the future if that
 /// comes later. A panic of its destructor is contained, as it is for a
 /// [`ProcessHandle`](ProcessHandle).
 ///
-/// What the future did happens before its output is seen. This keeps the process's place in the
+/// The future's acts happen before its output is seen. This handle keeps the process's slot in the
 /// table until it is dropped; so do clones of the future's waker.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
@@ -26,7 +26,7 @@ pub struct JoinHandle<P: Protocol, T> {
 }
 
 impl<P: Protocol, T> JoinHandle<P, T> {
-    /// The output of that future is a `T`.
+    /// Makes the handle to a future whose output is a `T`.
     pub(crate) fn new(process: ProcessHandle<P>) -> Self {
         Self {
             process,
@@ -34,18 +34,18 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         }
     }
 
-    /// The PID of the future's process.
+    /// Returns the PID of the future's process.
     pub fn pid(&self) -> Pid {
         self.process.pid()
     }
 
-    /// Whether the future has ended, so that awaiting it would not wait.
+    /// Checks if the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
         self.process.has_ended()
     }
 
-    /// Has the future dropped, where it is suspended, and its process end with
-    /// [`ProcessError::Terminated`], as if [terminated](filch_scheduler::Handle::terminate).
+    /// Drops the future, where it is suspended, and ends its process with
+    /// [`ProcessError::Terminated`], as [`terminate`](filch_scheduler::Handle::terminate) does.
     /// Lock-free.
     pub fn abort(&self) {
         self.process.terminate();
@@ -53,7 +53,7 @@ impl<P: Protocol, T> JoinHandle<P, T> {
 }
 
 impl<P: Protocol, T: 'static> JoinHandle<P, T> {
-    /// Waits until the future has ended, and returns its output. Blocking.
+    /// Blocks until the future has ended, and returns its output.
     ///
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
@@ -69,7 +69,7 @@ impl<P: Protocol, T: 'static> JoinHandle<P, T> {
     }
 }
 
-/// The output that a future's process has ended with.
+/// Extracts the output that a future's process has ended with.
 fn output<P: Protocol, T: 'static>(
     outcome: Result<Outcome<P>, ProcessError<P>>,
 ) -> Result<T, ProcessError<P>> {
@@ -88,8 +88,8 @@ fn output<P: Protocol, T: 'static>(
 }
 
 impl<P: Protocol, T> Drop for JoinHandle<P, T> {
-    /// What is the user's, and nobody will take, goes with the process, or now. (A waker may keep
-    /// the process's place for long.)
+    /// Drops an output that nobody will take, now or when the process ends: a waker may keep the
+    /// process's slot for long.
     fn drop(&mut self) {
         if mem::needs_drop::<T>() {
             self.process.discard();

@@ -20,7 +20,7 @@ where
     F: Future + Send,
     F::Output: Send + 'static,
 {
-    /// Whether it has ended.
+    /// Polls the future; returns true if it has ended.
     fn poll<P: Protocol>(&mut self, context: &Context<'_, P>, out: &mut StepOutput<P>) -> bool {
         // SAFETY: since its first step the process stays where it is, as the scheduler promises of
         // all processes, and is dropped there.
@@ -68,7 +68,7 @@ where
 pub(crate) struct InboxProcess<P: Protocol, F> {
     pub(crate) future: FutureProcess<F>,
     pub(crate) mail: Arc<Mail<P>>,
-    /// Whether it has taken a step.
+    /// Set after the first step.
     pub(crate) has_begun: bool,
 }
 

@@ -11,35 +11,35 @@ use filch_sync::{Mutex, MutexGuard, lock};
 
 use crate::mailbox::when_full::{MailboxFull, WhenFull};
 
-/// A mailbox that counts its messages, and keeps those that are too many and whose senders wait.
+/// A mailbox that counts its messages, and keeps those beyond the limit whose senders wait.
 ///
-/// Such a message is counted with the others, and its place among them is that of an announcement
-/// in the process's queue: nothing overtakes it. Its sender is told when the process is given it,
-/// or as soon as it has room.
+/// Such a message is counted with the others. An announcement in the process's queue holds its
+/// place among them: nothing overtakes it. Its sender is told when the process is given it, or as
+/// soon as it fits.
 ///
-/// The count and the flag of the senders lie in one word. So a step that makes room and a sender
-/// that begins to wait change the same word, one after the other: either the step finds the flag
-/// and tells, or the sender finds the room. The messages themselves are handed on by the process's
-/// queue, and by the lock.
+/// The count and the flag of the senders are one word. So a step that makes room and a sender that
+/// begins to wait change the same word, one after the other: either the step finds the flag and
+/// tells the sender, or the sender finds the room. The process's queue and the lock order the
+/// messages themselves.
 pub(crate) struct Counted<P: Protocol> {
     limit: usize,
     when_full: WhenFull,
-    /// [`WAITS`], [`FAILED`], and [`ONE`] for each message that no step has been given.
+    /// [`WAITS`], [`FAILED`], and [`ONE`] for each message that was not given to a step.
     word: AtomicUsize,
     late: Mutex<Late<P>>,
 }
 
 /// The messages beyond the limit, the oldest first.
 struct Late<P: Protocol> {
-    /// Those that no worker has come to.
+    /// The messages that no worker has fetched.
     messages: VecDeque<P::Message>,
-    /// The senders that wait: those of the last so many messages, fetched or not.
+    /// The waiting senders: those of the newest messages, fetched or not.
     senders: VecDeque<TellSender<P>>,
 }
 
 /// A sender waits. Set and cleared under the lock.
 const WAITS: usize = 1;
-/// The process was told to end, as one message was too many.
+/// The process was told to end, because a message found no room.
 const FAILED: usize = 2;
 /// One message.
 const ONE: usize = 4;
@@ -57,7 +57,7 @@ impl<P: Protocol> Counted<P> {
         }
     }
 
-    /// Counts one message more, unless there is no room.
+    /// Counts one more message, unless there is no room.
     fn reserve(&self) -> bool {
         let more = |word| (word / ONE < self.limit).then_some(word + ONE);
         // ORDERING: Relaxed, both: the count carries no data, the queue does. A loop and not an
@@ -78,7 +78,7 @@ impl<P: Protocol> Counted<P> {
         self.word.fetch_add(ONE, Ordering::Relaxed);
     }
 
-    /// The process is given so many messages.
+    /// Makes room for so many messages, which a step was given.
     fn make_room(&self, messages: usize) {
         // ORDERING: Relaxed: partner of the flag's setting in `exceed`. See the type.
         let before = self.word.fetch_sub(messages * ONE, Ordering::Relaxed);
@@ -87,14 +87,14 @@ impl<P: Protocol> Counted<P> {
         }
     }
 
-    /// Whether the process has not been told yet to end, as one message was too many.
+    /// Returns true the first time that a message without room must end the process.
     fn is_first_failure(&self) -> bool {
         // ORDERING: Relaxed: exactly one thread sets the bit; the end itself is ordered by what
         // that one sends.
         self.word.fetch_or(FAILED, Ordering::Relaxed) & FAILED == 0
     }
 
-    /// Tells the senders whose messages the process has been given, or have room by now.
+    /// Tells the senders whose messages a step was given, or now have room.
     fn tell<'a>(&'a self, mut late: MutexGuard<'a, Late<P>>) {
         loop {
             // ORDERING: Relaxed: what this does not see of a step that makes room, that step finds
@@ -184,7 +184,7 @@ impl<P: Protocol> MailboxPolicy<P> for Counted<P> {
         lock(&self.late).messages.pop_front().into_iter().collect()
     }
 
-    /// Those that no worker has come to go back to the senders that wait for them.
+    /// Gives the messages that no worker has fetched back to the senders that wait for them.
     fn close(&self, to: &Door<'_, P>) {
         let mut late = lock(&self.late);
         let mut messages = mem::take(&mut late.messages);

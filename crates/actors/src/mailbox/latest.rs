@@ -1,8 +1,8 @@
 //! Mailboxes that keep the latest messages.
 //!
-//! The queue of a process has one consumer, which the sender of one message too many is not: it
-//! could not take the oldest out. So these messages lie apart, behind a lock, and the process is
-//! told while there are any: a worker that comes to that takes them all.
+//! Only the one consumer of a process's queue can take messages out, and a sender is not it. So
+//! these messages lie apart, behind a lock, with an announcement in the queue while there are any;
+//! the worker that comes to the announcement takes them all.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,17 +11,17 @@ use filch_scheduler::{Door, MailboxPolicy, Protocol, SendError};
 use filch_sync::panic::{drop_all_contained, drop_contained};
 use filch_sync::{Mutex, lock};
 
-/// The latest messages of one process, which no worker has taken yet.
+/// The latest messages of one process that no worker has taken yet.
 pub(crate) struct Latest<P: Protocol> {
     most: usize,
     messages: Mutex<VecDeque<P::Message>>,
 }
 
-/// A message was kept.
+/// The outcome of keeping a message.
 struct Kept {
-    /// There was none before it, so the process must be told.
+    /// It is the only one, so the process must be told.
     is_first: bool,
-    /// The oldest went for it.
+    /// The oldest message was dropped for it.
     has_dropped: bool,
 }
 
@@ -33,10 +33,10 @@ impl<P: Protocol> Latest<P> {
         }
     }
 
-    /// Keeps the message, in place of the oldest if there are too many.
+    /// Keeps the message, and drops the oldest if there are too many.
     ///
     /// # Errors
-    /// The message, if the process `is_over`: that is asked under the lock, which
+    /// The message, if the process `is_over`, as checked under the lock that
     /// [`close`](MailboxPolicy::close) takes.
     fn keep(
         &self,
@@ -62,7 +62,7 @@ impl<P: Protocol> Latest<P> {
         Ok(kept)
     }
 
-    /// How many are kept.
+    /// Returns the most messages that are kept.
     pub(crate) fn most(&self) -> usize {
         self.most
     }

@@ -29,7 +29,7 @@ pub(crate) fn send_in_step<P: Protocol>(
     context.handle().send_patiently(to, message, may_wait, tell);
 }
 
-/// What becomes of a message that may have to wait; from
+/// The outcome of a message that may have to wait; from
 /// [`HandleExt::send_when_room`](crate::HandleExt::send_when_room).
 #[must_use = "the message is on its way, and may come back"]
 pub struct Sending<P: Protocol> {
@@ -48,7 +48,7 @@ impl<P: Protocol> Sending<P> {
         }
     }
 
-    /// Waits until it is known what becomes of the message. Blocking: for threads outside.
+    /// Blocks until the message is delivered or refused. For threads outside.
     ///
     /// ```
     /// # use filch_actors::prelude::*;
@@ -80,9 +80,8 @@ impl<P: Protocol> Sending<P> {
     ///
     /// # Errors
     /// [`SendingError::Send`], with the message, if it was not delivered;
-    /// [`SendingError::CalledFromInside`], with this, on a worker of the same scheduler when that
-    /// is not known yet. Neither the end of the process nor that of the scheduler leaves the thread
-    /// waiting.
+    /// [`SendingError::CalledFromInside`], with this, on a worker of the same scheduler when the
+    /// outcome is not known yet. The wait ends when the process or the scheduler ends.
     ///
     /// # Panics
     /// If it was polled to its end before.
@@ -90,11 +89,11 @@ impl<P: Protocol> Sending<P> {
         self.wait_until(None)
     }
 
-    /// As [`wait`](Self::wait), for at most that long.
+    /// As [`wait`](Self::wait), for at most `timeout`.
     ///
     /// # Errors
-    /// [`SendingError::NotYet`], with this, if it was not known by then: the message goes on
-    /// waiting in its place. Else as [`wait`](Self::wait).
+    /// [`SendingError::NotYet`], with this, if the outcome was not known by then: the message goes
+    /// on waiting in order. Else as [`wait`](Self::wait).
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -133,14 +132,14 @@ impl<P: Protocol> fmt::Debug for Sending<P> {
     }
 }
 
-/// Why a thread that [waited](Sending::wait) does not say that a message was sent.
+/// The reason why a thread that [waited](Sending::wait) cannot tell that the message was sent.
 #[non_exhaustive]
 pub enum SendingError<P: Protocol> {
     /// The message was not delivered, and comes back.
     Send(SendError<P>),
     /// Called on a worker of the same scheduler, which would wait for itself.
     CalledFromInside(Sending<P>),
-    /// It is not known, and the call was not to wait any longer.
+    /// The outcome is not known within the time limit.
     NotYet(Sending<P>),
 }
 

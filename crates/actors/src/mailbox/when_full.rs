@@ -1,31 +1,31 @@
-//! Mailboxes with a limit, and what becomes of a message that is one too many.
+//! The choices for a message that finds its mailbox full.
 
 use std::error::Error;
 use std::fmt;
 
-/// What becomes of a message for which a [mailbox](crate::SubmissionExt::mailbox_with) has no room.
+/// The fate of a message for which a [mailbox](crate::SubmissionExt::mailbox_with) has no room.
 ///
-/// That is for whoever sends it by `send`. A process that would rather wait for room says
-/// [`send_when_room`](crate::StepOutputExt::send_when_room), whatever the mailbox says.
+/// It applies to `send`. [`send_when_room`](crate::StepOutputExt::send_when_room) waits for room
+/// instead, whatever the mailbox's choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It comes back to the sender, with [`Undelivered::Full`](filch_scheduler::Undelivered::Full).
+    /// The message comes back, with [`Undelivered::Full`](filch_scheduler::Undelivered::Full).
     #[default]
     Refuse,
-    /// It is dropped, and the sender is told that it was sent.
+    /// The message is dropped, and the sender is told that it was sent.
     DropNewest,
-    /// It takes the place of the oldest one, which is dropped. These mailboxes have a lock: each
-    /// sender takes it for some instructions, and so does a worker that takes the messages out: all
-    /// at once, so a step may be given more than it should.
+    /// The message replaces the oldest one, which is dropped. These mailboxes have a lock: each
+    /// sender takes it for some instructions, and so does a worker that takes the messages out. It
+    /// takes all at once, so a step may be given more than its budget.
     DropOldest,
-    /// It comes back as with `Refuse`, and the process ends with [`MailboxFull`].
+    /// The message comes back as with `Refuse`, and the process ends with [`MailboxFull`].
     End,
 }
 
-/// It was sent one message more than its mailbox holds.
+/// The error of a process that was sent one message more than its mailbox holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailboxFull {
-    /// How many that is.
+    /// The number of messages that the mailbox holds.
     pub limit: usize,
 }
 

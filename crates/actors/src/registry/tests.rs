@@ -1,4 +1,4 @@
-//! What is left of names and groups.
+//! Dead processes leave no names and no groups.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn is_empty(names: &Registry) -> bool {
     tables.names.is_empty() && tables.groups.is_empty()
 }
 
-/// A failure: what processes that have ended leave becomes more and more.
+/// A failure: the remains of ended processes grow without bound.
 #[test]
 fn little_of_a_name_outlives_its_process() {
     let (scheduler, names) = scheduler();
@@ -90,7 +90,7 @@ fn a_name_that_comes_and_goes_leaves_nothing() {
     end(&scheduler, process);
 }
 
-/// A process that has ended, and whose handle is kept: it gets no name, and has lost those it had.
+/// A process that has ended, while its handle is kept: it gets no name, and has lost its names.
 #[test]
 fn an_ended_process_leaves_its_names_to_others() {
     let (scheduler, _) = scheduler();
@@ -113,9 +113,8 @@ fn an_ended_process_leaves_its_names_to_others() {
     end(&scheduler, heir);
 }
 
-/// Taken away from the front, from the back and from the middle, and swept out when others come. A
-/// failure: a name is left, or another one goes with it; the memory of the most that there ever
-/// were.
+/// Names are taken from the front, the back and the middle, and swept out when others come. A
+/// failure: a name stays, or another one goes with it; or the memory of the peak stays.
 #[test]
 fn names_among_many_are_taken_away_and_their_memory_comes_back() {
     const NAMES: usize = 3_000;

@@ -1,35 +1,35 @@
-//! What a scheduler's threads are doing, as text, for a person with one that hangs.
+//! The state of a scheduler's threads as text, for a person whose scheduler hangs.
 
 use std::cmp::Reverse;
 use std::fmt;
 
 use filch_scheduler::{CallKind, Handle, Pid, ProcessInfo, ProcessList, Protocol, RunningCall};
 
-/// What a scheduler looked like, made by [`Handle::dump`](crate::HandleExt::dump): print it.
+/// A snapshot of a scheduler, made by [`Handle::dump`](crate::HandleExt::dump): print it.
 ///
-/// First come the workers and the lengths of the run queues, as [`Handle::workers_dump`] shows
-/// them, and then the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with
-/// its process, thread and age; then the processes with the longest mailboxes, 64 at most:
-/// [`Handle::list`](Handle::list) has all; then, if there were any, how many [steps were
-/// empty](filch_scheduler::WorkerStats::empty_steps), and how many of them those eight processes
-/// took that live and have the most. Taken piece by piece while everything goes on.
+/// It shows the workers and the lengths of the run queues, as [`Handle::workers_dump`] does; then
+/// the commands that run on [`BlockingThreads`](crate::BlockingThreads), each with its process,
+/// thread and age; then up to 64 processes with the longest mailboxes
+/// ([`Handle::list`](Handle::list) has all); then, if there were any, the number of [empty
+/// steps](filch_scheduler::WorkerStats::empty_steps), and the eight live processes that took most
+/// of them. Taken piece by piece while everything goes on.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone)]
 pub struct Dump {
     workers: String,
     commands: Vec<RunningCall>,
     live: usize,
-    /// Some of those.
+    /// The processes with the longest mailboxes.
     processes: Vec<ProcessInfo>,
     empty_steps: u64,
-    /// The processes that live and had the most of these.
+    /// The live processes with the most empty steps.
     busy: Vec<(Pid, u32)>,
 }
 
-/// Processes in a dump.
+/// The processes shown in a dump.
 const SHOWN: usize = 64;
 
-/// Processes with empty steps in a dump.
+/// The processes with empty steps shown in a dump.
 const SHOWN_IN_VAIN: usize = 8;
 
 impl Dump {

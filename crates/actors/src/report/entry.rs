@@ -1,18 +1,18 @@
-//! What is noted of one process.
+//! The journal's notes of one process.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use filch_scheduler::{PendingCommand, Pid, ProcessDetails};
 
-/// What is noted of one process.
+/// The notes of one process.
 pub(crate) struct Entry {
     pub(crate) type_name: &'static str,
     began: Instant,
     parent: Option<Pid>,
     /// By number: the oldest first.
     commands: BTreeMap<u64, Noted>,
-    /// That of the next command. Not the tag, of which several commands may have the same.
+    /// The number of the next command. Not its tag, as several commands may share a tag.
     next: u64,
 }
 
@@ -23,7 +23,7 @@ struct Noted {
     call: Option<NotedCall>,
 }
 
-/// Which process a command calls.
+/// The process that a command calls.
 pub(crate) struct NotedCall {
     pub(crate) to: Pid,
     pub(crate) is_limited: bool,
@@ -40,7 +40,7 @@ impl Entry {
         }
     }
 
-    /// A command begins. Its number.
+    /// Notes that a command begins; returns its number.
     pub(crate) fn begin_command(&mut self, tag: u64) -> u64 {
         let number = self.next;
         self.next = number.wrapping_add(1);
@@ -53,7 +53,7 @@ impl Entry {
         number
     }
 
-    /// The command is a call.
+    /// Notes that the command is a call.
     pub(crate) fn note_call(&mut self, number: u64, call: NotedCall) {
         if let Some(noted) = self.commands.get_mut(&number) {
             noted.call = Some(call);
@@ -64,7 +64,7 @@ impl Entry {
         self.commands.remove(&number);
     }
 
-    /// As of now.
+    /// Returns the notes, with ages as of now.
     pub(crate) fn details(&self) -> ProcessDetails {
         let now = Instant::now();
         let age = now.saturating_duration_since(self.began);

@@ -1,4 +1,4 @@
-//! The journal: what is known of each process beside its slot.
+//! The journal: notes of each process beside its slot.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,11 +8,10 @@ use filch_sync::{Arc, CachePadded, Mutex, MutexGuard, lock};
 
 use crate::report::entry::{Entry, NotedCall};
 
-/// Notes of each process its type, its age, its parent, and the commands and calls that it has
-/// under way, with their ages; they are its [details](filch_scheduler::ProcessInfo::details) in
-/// reports.
+/// Notes the type, age and parent of each process, and its open commands and calls, with their
+/// ages; reports show them as its [details](filch_scheduler::ProcessInfo::details).
 ///
-/// A scheduler has one only if it was [given](filch_scheduler::Builder::observer) it:
+/// A scheduler has a journal only if it was [given](filch_scheduler::Builder::observer) one:
 /// `builder.observer(Journal::default())`. It takes a lock for a moment for each process that
 /// begins or ends, and two for each command; none for a message. There are several locks, by slot.
 ///
@@ -20,10 +19,10 @@ use crate::report::entry::{Entry, NotedCall};
 #[derive(Clone, Default)]
 pub struct Journal(Arc<Shards>);
 
-/// By slot.
+/// The notes, sharded by slot.
 type Shards = [CachePadded<Mutex<HashMap<Pid, Entry>>>; SHARDS];
 
-/// So many that two workers rarely meet.
+/// Enough shards that two workers rarely meet.
 const SHARDS: usize = 16;
 
 impl Journal {
@@ -33,50 +32,50 @@ impl Journal {
 }
 
 impl Observer for Journal {
-    /// A process begins, which was submitted by `parent`.
+    /// Notes that a process begins, submitted by `parent`.
     fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>) {
         self.shard(pid).insert(pid, Entry::new(type_name, parent));
     }
 
-    /// It goes on as another type.
+    /// Notes that the process goes on as another type.
     fn replace(&self, pid: Pid, type_name: &'static str) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
             entry.type_name = type_name;
         }
     }
 
-    /// It has ended.
+    /// Drops the notes of a process that has ended.
     fn end(&self, pid: Pid) {
         self.shard(pid).remove(&pid);
     }
 
-    /// A command of it begins. Its number, by which the others know it.
+    /// Notes that a command begins. Returns its number, by which the other methods know it.
     fn begin_command(&self, pid: Pid, tag: u64) -> u64 {
         let mut shard = self.shard(pid);
         let entry = shard.get_mut(&pid);
         entry.map_or(0, |entry| entry.begin_command(tag))
     }
 
-    /// That command calls the process `to`.
+    /// Notes that the command calls the process `to`.
     fn note_call(&self, pid: Pid, number: u64, to: Pid, is_limited: bool) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
             entry.note_call(number, NotedCall { to, is_limited });
         }
     }
 
-    /// That command is completed. Perhaps its process has ended before.
+    /// Forgets a completed command, whose process may have ended before.
     fn end_command(&self, pid: Pid, number: u64) {
         if let Some(entry) = self.shard(pid).get_mut(&pid) {
             entry.end_command(number);
         }
     }
 
-    /// What is known of the process, if it has not ended.
+    /// Returns the notes of the process, if it has not ended.
     fn details(&self, pid: Pid) -> Option<ProcessDetails> {
         self.shard(pid).get(&pid).map(Entry::details)
     }
 
-    /// The name of its type.
+    /// Returns the name of the process's type.
     fn type_name(&self, pid: Pid) -> Option<&'static str> {
         self.shard(pid).get(&pid).map(|entry| entry.type_name)
     }

@@ -1,5 +1,5 @@
-//! Reports for people: what a scheduler is doing, who waits for whom, and what was noted of each
-//! process.
+//! Reports for people: the state of a scheduler, the processes that wait for each other, and the
+//! notes of each process.
 
 pub(crate) mod dump;
 mod entry;

@@ -1,4 +1,4 @@
-//! Which processes wait for each other, of those that stand still.
+//! The processes of a standstill that wait for each other.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use filch_scheduler::{Activity, Pid, ProcessInfo, Standstill};
 use crate::report::wait_graph::WaitGraph;
 
 /// The processes of a [`Standstill`] that wait for each other. Its `Display` is the standstill's
-/// report, and these behind it.
+/// report, followed by these.
 #[derive(Debug, Clone, Copy)]
 pub struct Rings<'a>(&'a Standstill);
 
 impl<'a> Rings<'a> {
-    /// Of that standstill.
+    /// Wraps that standstill.
     pub fn of(standstill: &'a Standstill) -> Self {
         Self(standstill)
     }
 
-    /// The futures that nothing will wake, whatever the [verdict](Standstill::verdict) says of the
-    /// others: nothing elsewhere has a waker of theirs, and the processes that they await, if they
-    /// await any, are futures in the same case.
+    /// Returns the futures that nothing will wake, whatever the [verdict](Standstill::verdict) on
+    /// the others: nothing elsewhere has a waker of theirs, and the processes that they await, if
+    /// any, are futures in the same case.
     pub fn stuck(&self) -> Vec<Pid> {
         let graph = graph(self.0);
         let processes = self.0.processes.iter().enumerate();
@@ -27,20 +27,20 @@ impl<'a> Rings<'a> {
         stuck.map(|(_, process)| process.pid).collect()
     }
 
-    /// Futures that wait only for each other, in rings: each awaits the next one, and the last one
-    /// the first. All are [stuck](Self::stuck). Each stuck future is in one of these rings, or
-    /// awaits one that leads to it, or waits in the end for a future that nothing wakes.
+    /// Returns the futures that wait only for each other, in rings: each awaits the next one, the
+    /// last one the first. All are [stuck](Self::stuck). Each stuck future is in a ring, or leads
+    /// to one through what it awaits, or waits in the end for a future that nothing wakes.
     pub fn rings(&self) -> Vec<Vec<Pid>> {
         pids(self.0, graph(self.0).rings())
     }
 
-    /// Rings of processes of which each waits for the next one, and the last one for the first, if
-    /// one of them waits for the answer to a call: for answers alone, or, as a future, for the end
-    /// of others. Only of processes that a [journal](ProcessInfo::details) is kept of.
+    /// Returns the rings of processes of which at least one waits for the answer to a call: each
+    /// waits for the next, and the last for the first, either for answers alone or, as a future,
+    /// for the end of others. Only of processes that have a [journal](ProcessInfo::details).
     ///
-    /// If no process of a ring has passed on the caller that it is to answer, to a thread or to a
-    /// process that is in no ring, they wait for ever. That cannot be seen: so neither the
-    /// [verdict](Standstill::verdict) nor [`stuck`](Self::stuck) says so.
+    /// They wait for ever, unless a process of the ring has passed its caller on to a thread, or to
+    /// a process in no ring. That cannot be seen: so neither the [verdict](Standstill::verdict) nor
+    /// [`stuck`](Self::stuck) says so.
     pub fn call_rings(&self) -> Vec<Vec<Pid>> {
         let graph = WaitGraph::with_calls(&self.0.processes, &self.0.futures);
         let mut rings = graph.rings();

@@ -1,30 +1,30 @@
-//! Which process waits for which, and what follows.
+//! The graph of the processes that wait for each other.
 //!
-//! A future is woken by the end of *any* process that it awaits, and by any waker that is held
-//! elsewhere. So it can be woken if one of these can; and it cannot if none can. The same holds of
-//! a process that waits for commands of which each is a call: any answer will do.
+//! Each process that a future awaits wakes it when it ends, and so does any waker that is held
+//! elsewhere. So the future is stuck only if none of these can happen. The same holds of a process
+//! that waits for commands that are all calls: any answer wakes it.
 
 use std::collections::HashMap;
 
 use filch_scheduler::{Activity, PendingCommand, PendingFuture, Pid, ProcessInfo};
 
-/// The processes by their number in the list, and what each awaits.
+/// The processes by their number in the list, and those that each awaits.
 pub(crate) struct WaitGraph {
     awaits: Vec<Vec<usize>>,
-    /// Something that is known to be outside can make it go on, or what it awaits.
+    /// True if something known outside can wake it, or one that it awaits.
     awake: Vec<bool>,
-    /// So can a message that a thread outside may send, or not.
+    /// True if also a message, which a thread outside may or may not send, could wake it.
     hears: Vec<bool>,
 }
 
 impl WaitGraph {
-    /// What futures await. A command may be completed from outside, be it a call or not.
+    /// Makes the graph of futures. Anything outside may complete a command, even a call.
     pub(crate) fn of_futures(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
         Self::new(processes, futures, |_| None)
     }
 
-    /// What futures await, and processes that wait for answers to calls alone: as if none of the
-    /// called processes had passed its caller on.
+    /// Makes the graph of futures, and of processes that wait for answers to calls alone, assuming
+    /// that no called process has passed its caller on.
     pub(crate) fn with_calls(processes: &[ProcessInfo], futures: &[PendingFuture]) -> Self {
         Self::new(processes, futures, waits_for_calls)
     }
@@ -92,12 +92,12 @@ impl WaitGraph {
         reversed
     }
 
-    /// Whether nothing can make it go on.
+    /// Checks if nothing can wake it.
     pub(crate) fn is_stuck(&self, at: usize) -> bool {
         !self.hears[at]
     }
 
-    /// Rings of those that are stuck: one on the way of each that does not wait for nothing at all.
+    /// Returns rings of stuck processes: one that each of them leads to, if it leads to any.
     pub(crate) fn rings(&self) -> Vec<Vec<usize>> {
         let next = self.toward_rings();
         // In which walk each was met.
@@ -118,8 +118,8 @@ impl WaitGraph {
         rings
     }
 
-    /// For each, one that it awaits, that is stuck, and from which a ring is reached. None, where
-    /// all ways end.
+    /// For each process, one that it awaits, that is stuck, and from which a ring can be reached;
+    /// `None` if all its ways end.
     fn toward_rings(&self) -> Vec<Option<usize>> {
         let awaited_by = self.reversed();
         let mut ways: Vec<usize> = self.awaits.iter().map(Vec::len).collect();
@@ -140,7 +140,7 @@ impl WaitGraph {
     }
 }
 
-/// Those that await one for which it holds are like it.
+/// Marks all that await a marked one, directly or not.
 fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
     let mut open: Vec<usize> = (0..holds.len()).filter(|&at| holds[at]).collect();
     while let Some(at) = open.pop() {
@@ -153,8 +153,8 @@ fn spread(holds: &mut [bool], awaited_by: &[Vec<usize>]) {
     }
 }
 
-/// The processes that `process` calls, if all that it waits for is known to be their answers: it
-/// waits for commands, these are calls, and none has a time limit.
+/// Returns the processes that `process` calls, if it waits for their answers alone: it waits for
+/// commands, all are calls, and none has a time limit.
 fn waits_for_calls(process: &ProcessInfo) -> Option<Vec<Pid>> {
     let details = process.details.as_ref()?;
     let commands = &details.commands;

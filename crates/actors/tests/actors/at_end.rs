@@ -1,4 +1,4 @@
-//! Calls at the end of a process: each comes once, whatever races.
+//! Calls at the end of a process: each comes once, in any race.
 
 use std::future::Future;
 use std::pin::pin;
@@ -38,7 +38,7 @@ fn it_comes_with_the_reason_before_the_join_returns() {
     assert!(told.recv().is_err(), "no call comes twice");
 }
 
-/// A process that had more events than a step is given, and has caught up, keeps less than before.
+/// A process that had more events than a step is given, and has caught up, frees its backlog.
 #[test]
 fn it_stays_when_a_burst_is_over() {
     let scheduler = scheduler(2);
@@ -90,7 +90,7 @@ fn of_a_process_that_has_ended_it_comes_at_once() {
     assert!(matches!(told.try_recv(), Ok(ExitReason::NoSuchProcess)));
 }
 
-/// However the end and the request race: one call.
+/// The end and the request race: one call.
 #[test]
 fn it_comes_exactly_once_while_the_process_ends() {
     const ROUNDS: usize = 5_000;

@@ -12,10 +12,10 @@ use filch_scheduler::{
     Protocol, Scheduler, StepOutput, Submission,
 };
 
-/// What processes are asked that answer with an `R`.
+/// The protocol of processes that answer calls with an `R`.
 pub(crate) struct Calls<R = u64>(PhantomData<R>);
 
-/// What a call brings, and the caller.
+/// The argument of a call, and the caller.
 pub(crate) type Message<R = u64> = (u64, Caller<R>);
 
 impl<R: Send + 'static> Protocol for Calls<R> {
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// A process that does that for each call.
+/// Makes a process that calls a closure for each call.
 pub(crate) fn called<R: Send + 'static>(
     mut call: impl FnMut(&Context<'_, Calls<R>>, Message<R>, &mut StepOutput<Calls<R>>) -> Stepped
     + Send
@@ -83,7 +83,7 @@ pub(crate) fn called<R: Send + 'static>(
     Scripted(step, || {})
 }
 
-/// Answers each call with what it brings, and says on which thread.
+/// Answers each call with its argument, and tells the thread.
 pub(crate) fn echo() -> (impl Process<Calls> + 'static, mpsc::Receiver<ThreadId>) {
     let (ran, on) = mpsc::channel();
     let process = called(move |_, (number, caller), out| {
@@ -106,7 +106,7 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Calls> {
     builder(workers).build().unwrap()
 }
 
-/// The process has begun, and waits for a message; all workers are idle.
+/// Waits until the process has begun and waits for a message, and all workers are idle.
 pub(crate) fn settle<R: Send + 'static>(scheduler: &Scheduler<Calls<R>>, submitted: usize) {
     let has_begun = |pid: &Pid| scheduler.info(*pid).is_some_and(|info| info.steps > 0);
     while scheduler
@@ -124,7 +124,7 @@ pub(crate) fn settle<R: Send + 'static>(scheduler: &Scheduler<Calls<R>>, submitt
     }
 }
 
-/// Submits it, and waits until it is idle.
+/// Submits the process, and waits until it is idle.
 pub(crate) fn start<R: Send + 'static>(
     scheduler: &Scheduler<Calls<R>>,
     process: impl Process<Calls<R>> + 'static,
@@ -149,7 +149,7 @@ fn wake_ups(handle: &Handle<Calls>) -> u64 {
     wake_ups.sum()
 }
 
-/// A failure: a worker is woken for what the caller could do.
+/// A failure: a worker is woken for a step that the caller could take.
 #[test]
 fn the_caller_takes_the_step() {
     for workers in [1, 2, 8] {
@@ -166,8 +166,8 @@ fn the_caller_takes_the_step() {
     }
 }
 
-/// With a limit on its mailbox, too; but not if it has idle priority, or a thread of its own. A
-/// failure: its step is taken by the wrong thread.
+/// The same with a limit on its mailbox; but not with idle priority, or a thread of its own. A
+/// failure: the wrong thread takes the step.
 #[test]
 fn whose_steps_the_caller_takes() {
     let scheduler = scheduler(2);
@@ -229,7 +229,7 @@ fn an_answer_in_a_later_step() {
     assert_ne!(on.recv(), Ok(here));
 }
 
-/// Passes its callers on to that process, and takes one more step: it says on which thread.
+/// Passes its callers on to that process, takes one more step, and tells its thread.
 struct PassesOn(Pid, mpsc::Sender<ThreadId>);
 
 impl Process<Calls> for PassesOn {
@@ -261,8 +261,7 @@ impl Process<Calls> for PassesOn {
 }
 
 /// The answer may come from elsewhere while the process goes on. A failure: the caller takes the
-/// next step, too, which may wait for what the caller does when it has its answer; or that of the
-/// other process.
+/// next step, too, which may wait for the caller to use its answer; or a step of the other process.
 #[test]
 fn a_caller_that_is_passed_on() {
     let scheduler = builder(1).clock(stopped).build().unwrap();
@@ -283,10 +282,10 @@ fn stopped() -> Instant {
     *NOW.get_or_init(Instant::now)
 }
 
-/// The step answers, and then there is still something to do that belongs to it, on whichever
-/// thread: the rest of the step, its command, the end of the process. The caller keeps a lock until
-/// it has its answer. A failure: it has let go of the lock, which the same code would then wait for
-/// if it was the caller's thread that took the step.
+/// The step answers, and then its rest is still to do, on any thread: the code after the answer,
+/// its command, the end of the process. The caller keeps a lock until it has its answer. A failure:
+/// it has released the lock too early: the same code would wait for ever for it if the caller's
+/// thread took the step.
 #[test]
 fn an_answer_comes_when_all_is_over_that_belongs_to_the_step() {
     for may_visit in [false, true] {
@@ -331,8 +330,8 @@ fn an_answer_comes_when_all_is_over_that_belongs_to_the_step() {
     }
 }
 
-/// Several threads call two processes, beside one that never rests. A failure: an answer of another
-/// caller's, or a caller that waits for ever.
+/// Several threads call two processes, beside one that never rests. A failure: a caller gets
+/// another's answer, or waits for ever.
 #[test]
 fn many_callers_beside_a_busy_worker() {
     const CALLS: u64 = 2000;

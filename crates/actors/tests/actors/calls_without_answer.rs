@@ -1,4 +1,4 @@
-//! Calls that fail: whatever becomes of the process or of the message, the caller hears of it.
+//! Calls that fail: the caller is always told, in whatever way the process or the message ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ use filch_scheduler::{Scheduler, StepOutput, Undelivered};
 
 use crate::calls::{Calls, builder, call, called, echo, scheduler, start};
 
-/// What a step does with its caller, and how it ends.
+/// The way in which a step ends after it has dealt with its caller.
 #[derive(Clone, Copy)]
 enum End {
     Fails,
@@ -20,8 +20,8 @@ enum End {
     Idle,
 }
 
-/// A failure: an answer is lost with the step that gave it, or a caller whom nobody answers waits
-/// for ever.
+/// A failure: an answer is lost with the step that gave it, or a caller without an answer waits for
+/// ever.
 #[test]
 fn however_the_step_ends() {
     for may_visit in [false, true] {
@@ -59,7 +59,7 @@ fn however_the_step_ends() {
     }
 }
 
-/// What the process keeps goes with it, and so does what it has not read. A failure: a caller
+/// Calls that the process keeps end with it, and so do those it has not read. A failure: a caller
 /// waits for a process that is over.
 #[test]
 fn a_process_that_ends_fails_the_calls_that_it_keeps() {
@@ -171,7 +171,7 @@ fn from_inside() {
     assert_eq!(timed.unwrap(), 8);
 }
 
-/// Says when it is dropped, and panics then.
+/// Tells that it is dropped, and panics.
 struct Loud(Arc<AtomicUsize>);
 
 impl Drop for Loud {
@@ -231,8 +231,8 @@ fn a_shutdown_while_a_caller_waits() {
     }
 }
 
-/// The process keeps its caller, and the call was to wait for a moment. A failure: it takes the
-/// step, however long that lasts, or waits on.
+/// The process keeps its caller, and the call has a short limit. A failure: it takes the step, for
+/// as long as that lasts, or waits on.
 #[test]
 fn a_call_for_a_moment() {
     let scheduler = scheduler(2);

@@ -1,4 +1,4 @@
-//! Asking one process to end, in time or else.
+//! Asking one process to end, with and without a deadline.
 
 use std::time::Duration;
 

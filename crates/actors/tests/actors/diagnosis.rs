@@ -1,4 +1,4 @@
-//! What a person sees of processes that hang: names, mailboxes, queues.
+//! Reports on processes that hang: names, mailboxes, queues.
 
 use std::sync::mpsc;
 
@@ -7,7 +7,7 @@ use filch_scheduler::{Activity, Pid, Scheduler};
 
 use crate::common::{Test, scheduler, scripted, summing, waiting};
 
-/// A scheduler whose one worker is in the middle of a step, until what comes with it is dropped.
+/// Makes a scheduler whose one worker stays in a step until the sender is dropped.
 fn kept() -> (Scheduler<Test>, Pid, mpsc::Sender<()>) {
     let scheduler = scheduler(1);
     let (entered, inside) = mpsc::channel();
@@ -125,7 +125,7 @@ fn what_waits_to_be_run_is_counted_by_queue() {
     drop(woken);
 }
 
-/// One that is woken while the worker is kept comes to the other lane.
+/// A process that is woken while the worker is kept comes to the other lane.
 #[test]
 fn a_process_that_is_woken_waits_in_a_lane_of_its_own() {
     let scheduler = scheduler(1);

@@ -1,4 +1,4 @@
-//! What becomes of a message for which a mailbox has no room.
+//! Messages for which a mailbox has no room.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,7 +14,7 @@ use filch_scheduler::{
 
 use crate::common::{Command, Test, scheduler, scripted};
 
-/// A process that is in a step, and tells what each step was given.
+/// A process in a step, which tells the events of each step.
 struct Held {
     process: ProcessHandle<Test>,
     steps: Receiver<Vec<u64>>,
@@ -44,7 +44,7 @@ impl Held {
         }
     }
 
-    /// What the next step is given.
+    /// Returns the messages that the next step is given.
     fn step(&self) -> Vec<u64> {
         self.go_on.send(()).unwrap();
         self.steps.recv().unwrap()
@@ -91,7 +91,7 @@ fn the_oldest_are_dropped() {
     assert_eq!(scheduler.stats().dropped, 3);
 }
 
-/// Its place is another one's then.
+/// Its slot is then another process's.
 #[test]
 fn what_a_dead_process_was_sent_is_not_the_next_ones() {
     let scheduler = scheduler(2);
@@ -113,7 +113,7 @@ fn what_a_dead_process_was_sent_is_not_the_next_ones() {
     assert_eq!(held.step(), [4]);
 }
 
-/// Also those that have reached the function's inbox, and that it has not read.
+/// Also those in the function's inbox that it has not read.
 #[test]
 fn the_oldest_are_dropped_that_a_function_has_not_read() {
     let scheduler = scheduler(2);
@@ -167,7 +167,7 @@ fn the_process_ends() {
     assert_eq!(gone.reason, Undelivered::NoSuchProcess);
 }
 
-/// Whatever it waits for.
+/// Even while it waits for commands.
 #[test]
 fn a_process_that_waits_for_commands_ends() {
     let scheduler = scheduler(1);
@@ -247,8 +247,8 @@ fn senders_wait_for_room_and_keep_their_order() {
     }
 }
 
-/// The message of the one that waits is behind those that were there, and has no room before they
-/// have gone: nobody overtakes it.
+/// The message of a waiting sender stands behind those that were there, and has no room before they
+/// have gone: no message overtakes it.
 #[test]
 fn nobody_overtakes_one_that_waits() {
     let scheduler = scheduler(2);

@@ -16,7 +16,7 @@ use filch_scheduler::{
 
 use crate::common::{scheduler, summing};
 
-/// Counts when it is dropped, and then panics, if it is armed.
+/// Counts its drop, and then panics, if it is armed.
 struct Counted(Arc<AtomicUsize>, bool);
 
 impl Drop for Counted {
@@ -37,7 +37,7 @@ fn error<P: Protocol, T: 'static>(future: JoinHandle<P, T>) -> ProcessError<P> {
     }
 }
 
-/// Pending for ever, with a bomb that goes off before the rest of it is dropped.
+/// Pending for ever; its bomb goes off before its other fields are dropped.
 struct Mined {
     _bomb: Counted,
     _rest: Counted,
@@ -80,8 +80,8 @@ fn a_future_whose_destructor_panics_is_dropped_once() {
     assert_eq!(scheduler.spawn(ready(1)).unwrap().join().unwrap(), 1);
 }
 
-/// The output of a future that nobody watches is dropped by the worker. A failure: its panic ends
-/// more than that, or the future, which was done, counts as failed.
+/// The worker drops the output of a future that nobody watches. A failure: its panic ends more than
+/// the output, or the future, which was done, counts as failed.
 #[test]
 fn an_output_that_nobody_takes_and_that_panics() {
     let scheduler = scheduler(1);
@@ -98,9 +98,9 @@ fn an_output_that_nobody_takes_and_that_panics() {
     assert_eq!(scheduler.stats().total().failed, 0);
 }
 
-/// The future has ended, and its handle, which has the output, is dropped: not asked before, or
-/// polled while the future ran. A failure: the destructor's panic reaches the
-/// thread that drops the handle.
+/// The future has ended, and its handle, which has the output, is dropped: unpolled, or polled
+/// while the future ran. A failure: the destructor's panic reaches the thread that drops the
+/// handle.
 #[test]
 fn an_output_that_panics_is_dropped_with_its_handle() {
     let scheduler = scheduler(1);
@@ -136,8 +136,8 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     assert_eq!(scheduler.stats().total().failed, 0);
 }
 
-/// A future is replaced by a process whose output panics when it is dropped, and nobody takes it:
-/// the handle has it, as it was polled before. A failure: as above.
+/// A process replaces a future, and its output, which nobody takes, panics when it is dropped: the
+/// handle has it, as it was polled before. A failure: as above.
 #[test]
 fn the_exit_of_a_successor_is_dropped_with_the_futures_handle() {
     let scheduler = Scheduler::<Bombs>::builder().workers(1).build().unwrap();
@@ -171,7 +171,7 @@ impl Protocol for Bombs {
     type Error = String;
 }
 
-/// Is done with its bomb at once.
+/// Is done with a bomb at once.
 struct Bomber(Option<Counted>);
 
 impl Process<Bombs> for Bomber {
@@ -195,9 +195,9 @@ impl Process<Bombs> for Bomber {
     }
 }
 
-/// Ready with an output that panics when it is dropped, as does the future itself: so it ends by
-/// the panic, and no thread gets the output. A failure: a thread that awaits it ends by that panic
-/// too, and does not learn of the first one.
+/// Ready with an output that panics when it is dropped, and so does the future itself: so it ends
+/// by the panic, and no thread gets the output. A failure: an awaiting thread gets that panic, too,
+/// and does not learn of the first one.
 #[test]
 fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     let scheduler = scheduler(1);
@@ -215,7 +215,7 @@ fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     assert_eq!(count.load(Ordering::Relaxed), 2);
 }
 
-/// A failure: the future is dropped twice or late, or its handle takes what is not there.
+/// A failure: the future is dropped twice or late, or its handle takes an output that is missing.
 #[test]
 fn an_upgrade_drops_the_future_and_the_handle_gets_no_output() {
     let scheduler = scheduler(2);
@@ -237,9 +237,8 @@ fn an_upgrade_drops_the_future_and_the_handle_gets_no_output() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// One thread wakes, one aborts, and one polls the handle once or not at all, and drops it. A
-/// failure: a future or an output is lost or dropped twice, or the memory of both is used after its
-/// end.
+/// One thread wakes, one aborts, and one polls the handle once or never, and drops it. A failure: a
+/// future or an output is lost or dropped twice, or memory of either is used after its end.
 #[test]
 fn whoever_is_last() {
     const ROUNDS: usize = 500;
@@ -283,7 +282,7 @@ fn whoever_is_last() {
     );
 }
 
-/// A waker is kept for long. A failure: the output stays with it, or is dropped too early.
+/// A waker is kept for long. A failure: it keeps the output, or the output is dropped too early.
 #[test]
 fn an_output_goes_with_its_handle_though_a_waker_is_kept() {
     let scheduler = scheduler(1);

@@ -24,8 +24,8 @@ impl Protocol for Counted {
     type Error = String;
 }
 
-/// Its PID is known to others, which send to it: by any way, while it runs and while it is pending.
-/// A failure: a message is taken, and dropped; or what a stranger does ends the future.
+/// Others know its PID, and send to it in every way, while it runs and while it is pending. A
+/// failure: a message is taken, and dropped; or a stranger ends the future.
 #[test]
 fn a_message_to_a_future_comes_back() {
     let scheduler = Scheduler::<Counted>::builder().workers(1).build().unwrap();

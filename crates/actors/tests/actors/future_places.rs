@@ -12,12 +12,11 @@ use filch_scheduler::{JoinError, ProcessError, Scheduler};
 
 use crate::common::{Test, scheduler, summing};
 
-/// Is polled three times, and says so if it is not in the same place each time, or is dropped
-/// elsewhere. Four words, and some more.
+/// Checks at three polls and at its drop that it has not moved. Four words, and some more.
 struct Rooted<const MORE: usize> {
     place: usize,
     polls: usize,
-    /// Ready the third time; or pending for ever.
+    /// Ready at the third poll; or pending for ever.
     ends: bool,
     drops: Arc<AtomicUsize>,
     _size: [usize; MORE],
@@ -59,7 +58,7 @@ impl<const MORE: usize> Drop for Rooted<MORE> {
 }
 
 /// A future that has been polled stays where it is: in its slot if it is small, else in its box. A
-/// failure: it is moved when it is upgraded or ends, and what refers to itself in it dangles.
+/// failure: an upgrade or its end moves it, and its references to itself dangle.
 #[test]
 fn a_future_stays_in_its_place() {
     fn check<const MORE: usize>(scheduler: &Scheduler<Test>) {

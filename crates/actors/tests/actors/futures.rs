@@ -20,7 +20,7 @@ fn exit<T: std::fmt::Debug + 'static>(future: JoinHandle<Test, T>) -> ProcessErr
     }
 }
 
-/// Tells when it is dropped.
+/// Tells that it is dropped.
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {
@@ -272,8 +272,8 @@ fn a_future_that_wakes_itself_gives_way_and_is_polled_again() {
     busy.unwrap().join().unwrap();
 }
 
-/// The waker of a future that has ended keeps its slot: nobody else is polled for it, and the slot
-/// is there again when it is dropped.
+/// The waker of a future that has ended keeps its slot: nobody else is polled for it, and dropping
+/// it frees the slot.
 #[test]
 fn waking_after_the_end_does_nothing() {
     let slot = |pid: Pid| (pid.to_bits() >> 32) as u32;

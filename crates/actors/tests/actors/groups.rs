@@ -80,7 +80,7 @@ fn a_full_member_gives_its_message_back() {
     assert!(busy.join().unwrap());
 }
 
-/// However the end and the joining race, nothing of the process is left in the group.
+/// The end and the joining race: nothing of the process is left in the group.
 #[test]
 fn an_ended_process_is_in_no_group() {
     let scheduler = scheduler(2);

@@ -26,7 +26,7 @@ fn settle(scheduler: &Scheduler<Test>) {
     }
 }
 
-/// Says on which thread each of its steps runs, and goes on as often.
+/// Makes a process that takes `steps` steps and tells the thread of each.
 fn telling(steps: u64) -> (Scripted, mpsc::Receiver<ThreadId>) {
     let (ran, on) = mpsc::channel();
     let mut left = steps;
@@ -54,7 +54,7 @@ fn wake_ups(handle: &Handle<Test>) -> u64 {
     wake_ups.sum()
 }
 
-/// A failure: a worker is woken for what the caller could do.
+/// A failure: a worker is woken for a step that the caller could take.
 #[test]
 fn who_executes_takes_the_steps() {
     for workers in [1, 2, 8] {
@@ -71,7 +71,7 @@ fn who_executes_takes_the_steps() {
     }
 }
 
-/// A failure: the second step is a worker's, though nothing else wants to run.
+/// A failure: a worker takes the second step, though nothing else wants to run.
 #[test]
 fn who_executes_takes_all_steps_that_follow_each_other() {
     let scheduler = Scheduler::builder().workers(2).clock(stopped).build();
@@ -92,7 +92,7 @@ fn stopped() -> std::time::Instant {
     *NOW.get_or_init(std::time::Instant::now)
 }
 
-/// A failure: the process that its step has woken runs on the caller's thread, which may hold a
+/// A failure: the process that the step has woken runs on the caller's thread, which may hold a
 /// lock that it wants.
 #[test]
 fn who_executes_takes_no_other_ones_steps() {
@@ -141,7 +141,7 @@ fn a_step_on_the_callers_thread_is_inside() {
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
 }
 
-/// The steps may take longer than the caller wants to wait. A failure: they are the caller's.
+/// The steps may take longer than the caller wants to wait. A failure: the caller takes them.
 #[test]
 fn whoever_waits_for_a_while_takes_no_steps() {
     let scheduler = idle(2);
@@ -152,8 +152,8 @@ fn whoever_waits_for_a_while_takes_no_steps() {
     assert_ne!(on.recv(), Ok(thread::current().id()));
 }
 
-/// Its own process, a future, and one among many that are submitted at once: whoever takes their
-/// steps, each ends once. A failure: a hang, or an output of another one's.
+/// Its own process, a future, and one among many that are submitted at once: each ends once, on any
+/// thread. A failure: a hang, or the output of another process.
 #[test]
 fn whoever_joins_gets_the_right_output() {
     let scheduler = idle(2);
@@ -184,8 +184,8 @@ fn guests_can_be_forbidden() {
     assert_eq!(visits(&scheduler), 0);
 }
 
-/// A failure: the shutdown does not wait for the step, or does not say that it is under way, or the
-/// caller never hears of the end.
+/// A failure: the shutdown does not wait for the step, or does not report it, or the caller is
+/// never told of the end.
 #[test]
 fn a_shutdown_beside_a_guest() {
     let scheduler = idle(2);

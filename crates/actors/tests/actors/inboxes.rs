@@ -85,7 +85,7 @@ fn it_hears_of_the_ends_of_others_and_of_the_shutdown() {
     assert!(watcher.join().unwrap());
 }
 
-/// Whichever comes first wakes it, and what is not read is not lost.
+/// Each of its sources wakes it, and unread events are not lost.
 #[test]
 fn it_awaits_other_things_beside_its_inbox() {
     let (clock, timers) = fake();
@@ -158,7 +158,7 @@ fn its_mailbox_is_limited_exactly() {
     assert!(process.join().is_err(), "it has panicked");
 }
 
-/// Gives way once.
+/// Yields once.
 async fn yield_once() {
     let mut over = false;
     std::future::poll_fn(|context| {
@@ -233,7 +233,7 @@ fn it_is_dropped_where_it_waits_if_it_is_terminated() {
     ));
 }
 
-/// An inbox that is given away still gets the events, and wakes the one who waits there.
+/// An inbox that is given away still gets the events, and wakes its reader there.
 #[test]
 fn an_inbox_that_is_read_elsewhere_wakes_its_reader() {
     let scheduler = scheduler(2);
@@ -304,7 +304,7 @@ fn after_the_shutdown_the_function_comes_back() {
     assert!(pid.is_err());
 }
 
-/// What a function fails with.
+/// The error with which a function fails.
 #[derive(Debug, PartialEq, Eq)]
 struct OutOf(&'static str);
 

@@ -1,4 +1,4 @@
-//! What a journal knows of each process: its type, its parent, what it waits for, and for whom.
+//! The journal's notes of each process: its type, its parent, its calls and those it waits for.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn type_parent_and_commands_are_known() {
     assert!(details(&scheduler, child).type_name.ends_with("Asker"));
 }
 
-/// Kept only where it is asked for. A failure: details that nobody asked for.
+/// Notes are kept only on request. A failure: details without a journal.
 #[test]
 fn without_a_journal_nothing_is_kept() {
     let scheduler = crate::common::scheduler(1);
@@ -103,7 +103,7 @@ enum Calls {}
 enum Message {
     /// Call that process, and wait for its answer alone.
     Call(Pid),
-    /// The same, for a second at most.
+    /// Call that process for a second at most.
     CallBriefly(Pid, Timers),
     /// Keep the caller.
     Keep(Caller<u64>),
@@ -118,7 +118,7 @@ impl Protocol for Calls {
     type Error = String;
 }
 
-/// Calls as it is told, and answers nobody.
+/// Calls as it is told, and never answers.
 #[derive(Default)]
 struct Asker {
     kept: Vec<Caller<u64>>,
@@ -165,7 +165,7 @@ impl Process<Calls> for Asker {
     }
 }
 
-/// A failure: no ring, or one without a reason to take it for one.
+/// A failure: a ring is missed, or one is named without a reason.
 #[test]
 fn a_ring_of_calls_is_named() {
     let (clock, timers) = fake();
@@ -219,7 +219,7 @@ fn a_ring_of_calls_is_named() {
     assert!(Rings::of(&ring).stuck().is_empty() && Rings::of(&ring).rings().is_empty());
 }
 
-/// A process of the other vocabulary, which is called as what it has.
+/// A process of the other protocol, which calls the one inside.
 struct OfTest(Asker);
 
 impl Process<Test> for OfTest {
@@ -241,7 +241,7 @@ impl Process<Test> for OfTest {
     }
 }
 
-/// Each step waits for the test. A failure: it is told of a step twice, or of none.
+/// Each step waits for the test. A failure: a step is told twice, or not at all.
 #[test]
 fn a_watchdog_tells_of_each_long_step_once() {
     const LIMIT: Duration = Duration::from_millis(4);

@@ -1,4 +1,4 @@
-//! Senders that wait for room: when each is told, and who does not wait.
+//! Senders that wait for room: the time when each is told, and those that do not wait.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -39,7 +39,7 @@ fn without_room(scheduler: &Scheduler<Test>) -> ProcessHandle<Test> {
     process.submit().unwrap()
 }
 
-/// What has become of the messages.
+/// Polls each message; returns true for those whose outcome is known.
 fn told(sent: &mut [Sending<Test>]) -> Vec<bool> {
     let mut context = Context::from_waker(Waker::noop());
     let is_told = |sent: &mut Sending<Test>| Pin::new(sent).poll(&mut context).is_ready();
@@ -79,7 +79,7 @@ fn a_sender_is_told_while_others_wait() {
     busy.join().unwrap().unwrap();
 }
 
-/// There are so many that a step is tried with one of them.
+/// So many that a step is tried with one of them.
 #[test]
 fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
     let scheduler = scheduler(1);
@@ -100,7 +100,7 @@ fn a_sender_is_told_of_a_step_that_is_tried_with_one_message() {
     busy.join().unwrap().unwrap();
 }
 
-/// It would wait for itself. Nor is the message dropped, or the process ended.
+/// It would wait for itself. The message is not dropped either, nor the process ended.
 #[test]
 fn a_process_does_not_wait_for_room_in_its_own_mailbox() {
     for when_full in [WhenFull::Refuse, WhenFull::DropNewest, WhenFull::End] {
@@ -130,7 +130,7 @@ fn does_not_wait_for_itself(when_full: WhenFull) {
     assert_eq!(process.submit().unwrap().join().unwrap(), 1);
 }
 
-/// It does so as long as it wants to, and may go on later.
+/// It does so for as long as it wants to, and may go on later.
 #[test]
 fn a_thread_waits_for_room() {
     let scheduler = scheduler(1);
@@ -167,7 +167,7 @@ fn a_thread_that_waits_gets_the_message_back_from_a_process_that_ends() {
     busy.join().unwrap().unwrap();
 }
 
-/// It would wait for itself. What is known already it may ask for.
+/// It would wait for itself. It may ask for an outcome that is known already.
 #[test]
 fn a_worker_does_not_wait_for_room() {
     let scheduler = scheduler(1);
@@ -190,7 +190,7 @@ fn a_worker_does_not_wait_for_room() {
     assert_eq!(process.join().unwrap(), 7);
 }
 
-/// Nobody there knows of senders here.
+/// The other node does not know of senders here.
 #[test]
 fn there_is_no_waiting_for_room_on_another_node() {
     let on_node = |node| {

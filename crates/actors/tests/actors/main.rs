@@ -1,4 +1,4 @@
-//! What is above the scheduler, from the outside, on real threads.
+//! Tests of the crates above the scheduler, from outside, on real threads.
 
 mod at_end;
 mod blocking;

@@ -78,8 +78,8 @@ fn the_name_of_the_dead_is_free_at_once() {
 }
 
 /// Processes take one name in turn, on two threads, and end; a third thread looks it up all the
-/// time and sends to whom it finds. A message that reaches anybody but the process that had the
-/// name is caught by that one's sum.
+/// time and sends to its holder. If a message reaches any process but that holder, the holder's or
+/// that one's sum shows it.
 #[test]
 fn one_name_for_many_in_turn() {
     const ROUNDS: u64 = 3_000;

@@ -72,7 +72,7 @@ fn a_pid_of_this_node_is_never_sent_away() {
     assert_eq!(refused.reason, Undelivered::NoSuchProcess);
 }
 
-/// The same scheduler number, slot and generation on another node: somebody else.
+/// The same scheduler number, slot and generation on another node mean another process.
 #[test]
 fn only_the_node_differs() {
     let here = on_node(1);
@@ -87,7 +87,7 @@ fn only_the_node_differs() {
     assert_eq!(process.join().unwrap(), 2);
 }
 
-/// A receiver that can be seen to go.
+/// A receiver whose drop can be seen.
 struct Wire(
     Handle<Test>,
     #[expect(dead_code, reason = "it is there to be dropped")] Arc<()>,
@@ -112,7 +112,7 @@ fn receivers_are_let_go_of_at_the_shutdown() {
 }
 
 /// Numbers from elsewhere: the slot is there, and vacant; its next occupant will have that very
-/// name. (Of a life that is over by then nobody would know, and of the mailbox's limit neither.)
+/// name. (If that life is over by then, nobody would know of it, nor of the mailbox's limit.)
 #[test]
 fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     let here = on_node(1);
@@ -138,8 +138,8 @@ fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     }
 }
 
-/// What a handle takes is for its own node. So schedulers that are connected in a ring are no trap:
-/// neither for a process that nobody in it has, nor for one that a neighbour has.
+/// Handles take messages for their own node only. So schedulers connected in a ring are no trap:
+/// neither for a process that does not exist, nor for one on a neighbour.
 #[test]
 fn a_ring_of_handles_does_not_send_in_circles() {
     let ring = [1, 2, 3].map(on_node);

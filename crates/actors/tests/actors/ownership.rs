@@ -1,5 +1,5 @@
-//! The last owner of something may be dropped on any thread: none waits for itself, nor in
-//! a ring.
+//! The last owner of a value may be dropped on any thread: no thread waits for itself, nor in a
+//! ring.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -11,10 +11,10 @@ use filch_scheduler::{Completion, Scheduler, ShutdownReport};
 
 use crate::common::{Command, Test, handle, scheduler, summing};
 
-/// Long after whatever does not hang.
+/// Longer than anything takes that does not hang.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// A scheduler whose handler keeps `owned`, and says when it is gone.
+/// Makes a scheduler whose handler keeps `owned`, and tells when it is gone.
 fn owner_of<T: Send + Sync + 'static>(owned: T) -> (Scheduler<Test>, Receiver<()>) {
     struct Gone<T>(Option<T>, Sender<()>);
     impl<T> Drop for Gone<T> {
@@ -84,8 +84,7 @@ fn blocking_work_drops_the_scheduler_whose_handler_has_its_threads() {
     assert_eq!(gone.recv_timeout(HANGS), Ok(()));
 }
 
-/// At the end of a process, when nothing lives any more, its worker drops the owner of its own
-/// scheduler.
+/// After the last process has ended, its worker drops the owner of its own scheduler.
 #[test]
 fn a_worker_drops_the_scheduler_whose_handler_has_the_workers_own() {
     let (pass, passed) = mpsc::channel::<Scheduler<Test>>();
@@ -106,7 +105,7 @@ fn a_worker_drops_the_scheduler_whose_handler_has_the_workers_own() {
     }
 }
 
-/// A timer drops threads, and what these do drops the timers. Both have begun before.
+/// A timer drops threads, and these drop the timers. Both have begun before.
 #[test]
 fn two_services_drop_each_other() {
     let (pass_threads, threads_passed) = mpsc::channel::<BlockingThreads>();

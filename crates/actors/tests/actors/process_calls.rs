@@ -1,4 +1,4 @@
-//! Calls by processes and by futures: each has exactly one answer, whatever ends first.
+//! Calls by processes and by futures: each has exactly one answer, in any race.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::timers::{SECOND, fake};
 enum Calls {}
 
 enum Message {
-    /// Answer with twice that.
+    /// Answer with twice the number.
     Double(u64, Caller<u64>),
     /// Keep the caller, answer later or never.
     Keep(Caller<u64>),
@@ -36,7 +36,7 @@ fn scheduler() -> Scheduler<Calls> {
     Scheduler::builder().workers(2).build().unwrap()
 }
 
-/// Answers as it is told. Keeps the callers that it is to keep there.
+/// Answers as it is told, and keeps callers in `kept`.
 fn callee(scheduler: &Scheduler<Calls>, kept: &Kept) -> Pid {
     let kept = Arc::clone(kept);
     let callee = from_fn(move |_, events, out| {
@@ -62,7 +62,7 @@ fn text(answer: Result<u64, CallError<Calls>>) -> Result<u64, String> {
     answer.map_err(|error| error.to_string())
 }
 
-/// A process that makes one call by `call`, and tells what came of it. It waits as for a command.
+/// A process that makes one call by `call`, tells its result, and waits as for a command.
 fn asking(
     mut call: impl FnMut(&Context<'_, Calls>, &mut StepOutput<Calls>) + Send + 'static,
 ) -> (
@@ -105,7 +105,7 @@ fn a_process_waits_for_an_answer_as_for_a_command() {
     asker.join().unwrap();
 }
 
-/// With the caller unread in its queue, or in its hands; or before the call.
+/// The caller is unread in its queue, or in its hands; or the callee ended before the call.
 #[test]
 fn the_end_of_the_callee_is_an_error_at_once() {
     let scheduler = scheduler();
@@ -208,7 +208,7 @@ fn a_call_has_a_time_limit_and_leaves_no_timer() {
     assert_eq!(timers.pending(), 0);
 }
 
-/// The answer, the deadline and the end of the callee, all at once: one of them.
+/// The answer, the deadline and the end of the callee, all at once: one of them answers.
 #[test]
 fn whatever_comes_first_is_the_only_answer() {
     const ROUNDS: usize = 2_000;
@@ -246,8 +246,8 @@ fn whatever_comes_first_is_the_only_answer() {
     assert_eq!(answered + others, ROUNDS);
 }
 
-/// Timers that are shut down know no deadline any more: it counts as come, be the call under way or
-/// not yet made. A failure: the caller waits for ever.
+/// With timers that are shut down every deadline has passed, be the call under way or not yet made.
+/// A failure: the caller waits for ever.
 #[test]
 fn a_call_does_not_outlast_the_timers_of_its_limit() {
     let scheduler = scheduler();
@@ -354,8 +354,7 @@ fn a_reply_that_panics_completes_the_call_and_a_message_ends_the_process() {
     assert!(told.recv().is_err(), "its step has ended it");
 }
 
-/// The message is there before the step is over, as one that is sent; and so it is if the step
-/// fails.
+/// Like a message that is sent, it is there before the step is over, even if the step fails.
 #[test]
 fn a_call_is_made_at_once() {
     let scheduler = Scheduler::<Calls>::builder().workers(1).build().unwrap();

@@ -1,4 +1,4 @@
-//! What a process has from its first moment: a name, watchers, links, a deadline.
+//! The names, watchers, links and deadline that a process has from its first moment.
 
 use std::sync::mpsc;
 
@@ -68,7 +68,7 @@ fn a_name_is_free_again_after_a_start_that_failed() {
     assert_eq!(scheduler.live(), 0);
 }
 
-/// Each is told, though the process may be over before `submit` has returned.
+/// Each watcher is told, though the process may be over before `submit` has returned.
 #[test]
 fn all_who_watch_from_the_first_moment_are_told_how_it_ended() {
     let scheduler = scheduler(2);

@@ -10,8 +10,8 @@ use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler};
 use crate::common::{Command, Test, scheduler, scripted};
 use crate::timers::{SECOND, asked, failure, fake};
 
-/// One thread moves the clock past deadlines, the other completes: exactly one of them answers, and
-/// the process hears that answer.
+/// One thread moves the clock past deadlines, the other completes: exactly one answers, and the
+/// process gets that answer.
 #[test]
 fn completing_races_with_the_deadline() {
     const ROUNDS: u64 = 500;
@@ -68,7 +68,7 @@ fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
     }
 }
 
-/// A command whose deadline nothing keeps does not wait for ever for one that never answers.
+/// A command whose deadline is dropped does not wait for ever for an answer that never comes.
 #[test]
 fn a_deadline_that_a_shutdown_drops_is_heard_of() {
     let (_, timers) = fake();

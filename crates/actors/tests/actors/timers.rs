@@ -1,5 +1,5 @@
-//! What timers do for processes, on a clock that the test moves: nothing here sleeps or measures.
-//! The timers themselves are tested in `filch-timers`.
+//! Timers for processes, on a clock that the test moves: nothing here sleeps or measures. The
+//! timers themselves are tested in `filch-timers`.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -194,8 +194,8 @@ fn a_message_at_a_time_and_none_to_the_dead() {
     assert_eq!(timers.pending(), 0);
 }
 
-/// What others sleep for sweeps out what nobody waits for any more. A failure: each process that
-/// was terminated in its sleep keeps a timer, and its place in the table, for an hour.
+/// Later sleeps sweep out those that nobody waits for any more. A failure: each process that was
+/// terminated in its sleep keeps a timer, and its slot in the table, for an hour.
 #[test]
 fn a_sleep_does_not_outlast_its_process_for_long() {
     let (_clock, timers) = fake();
@@ -230,7 +230,7 @@ fn a_message_for_later_does_not_outlast_its_process_for_long() {
     assert_eq!(living.join().unwrap(), 7);
 }
 
-/// A future takes none when the time has come. A failure: the interval goes on for ever.
+/// A future takes no message at that time. A failure: the interval goes on for ever.
 #[test]
 fn no_message_at_a_time_to_a_future() {
     let (clock, timers) = fake();

@@ -1,4 +1,4 @@
-//! What a standstill knows of futures that wait for each other, and of timers; and its time limit.
+//! Standstills of futures that wait for each other, and of timers; and their time limit.
 
 use std::future::{Future, pending, poll_fn};
 use std::mem;
@@ -18,7 +18,7 @@ use crate::timers::{SECOND, asked, fake};
 
 type Handle = JoinHandle<Test, ()>;
 
-/// Futures that await the handles that each is then given: the first of them that comes.
+/// Futures, each given handles to await: the first of them to end.
 struct Tangle {
     scheduler: Scheduler<Test>,
     futures: Vec<(Pid, mpsc::Sender<Vec<Handle>>)>,
@@ -46,7 +46,7 @@ impl Tangle {
         }
     }
 
-    /// Gives each future what it awaits, by number. No handle is given twice.
+    /// Gives each future the handles to await, by number. No handle is given twice.
     fn tie(&mut self, awaits: &[&[usize]]) {
         for ((_, give), awaited) in self.futures.iter().zip(awaits) {
             let handles = awaited.iter().map(|&one| self.handles[one].take().unwrap());
@@ -59,7 +59,7 @@ impl Tangle {
     }
 }
 
-/// Over when one of these has ended.
+/// Waits until one of these has ended.
 async fn first_of(mut handles: Vec<Handle>) {
     poll_fn(|context| {
         let mut over = Poll::Pending;
@@ -73,7 +73,7 @@ async fn first_of(mut handles: Vec<Handle>) {
     .await;
 }
 
-/// A failure: "may be woken from outside" of two that wait for each other and nothing else.
+/// A failure: the report says that one outside may wake two futures that wait only for each other.
 #[test]
 fn two_futures_that_wait_for_each_other_are_found() {
     let mut tangle = Tangle::of(2);
@@ -235,7 +235,7 @@ fn what_sleeps_and_what_has_a_deadline_awaits_a_timer() {
     drop(bystander);
 }
 
-/// It says "go on" with a command under way, and spins. A failure: nothing tells of that.
+/// It says "go on" with a command under way, and spins. A failure: no figure shows that.
 #[test]
 fn steps_without_an_event_beside_commands_are_counted() {
     let scheduler = scheduler(1);
@@ -283,7 +283,7 @@ fn steps_without_an_event_beside_commands_are_counted() {
     assert!(table.contains("empty"), "{table}");
 }
 
-/// It never stops to run. A failure: this does not come back.
+/// It never stops running. A failure: the wait does not return.
 #[test]
 fn a_wait_for_a_standstill_has_a_limit() {
     let scheduler = scheduler(2);
@@ -321,7 +321,7 @@ fn a_wait_for_a_standstill_has_a_limit() {
 }
 
 /// One future awaits another's end, by its own waker or by another's, exchanges them, or gives up.
-/// A failure: it sleeps on; or a waker's place in the table is kept, or given back twice.
+/// A failure: it sleeps on; or a waker's pin is kept, or given back twice.
 #[test]
 fn an_end_meets_whatever_becomes_of_the_wakers_of_its_handle() {
     let scheduler = scheduler(2);

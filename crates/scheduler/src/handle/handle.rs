@@ -1,4 +1,4 @@
-//! The handle to a scheduler, and what all its handles share.
+//! The handle to a scheduler, and the data that all its handles share.
 
 use std::any::{Any, TypeId};
 use std::error::Error;
@@ -26,47 +26,46 @@ use crate::table::stats::Counters;
 use crate::table::table::Table;
 use crate::{LifeCycle, Observer, Protocol};
 
-/// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
-/// what is going on.
+/// The handle to a scheduler, for use from any thread: submit processes, send messages, inspect.
 ///
-/// A cheap clone of a reference. It does not keep the workers alive: the
+/// A reference, cheap to clone. It does not keep the workers alive: the
 /// [`Scheduler`](crate::Scheduler) does.
 ///
-/// One of the owners of what all share: an `Arc`, but for the end. When the last owner goes, pins
-/// on the table's slots may be left, at most: of handles to processes, wakers of futures, and what
-/// is outstanding. They keep it as well.
+/// An owner of the shared data, as an `Arc` is, but for the end: when the last owner goes, pins on
+/// the table's slots may remain, of handles to processes, wakers of futures, and open commands.
+/// They keep the data as well.
 pub struct Handle<P: Protocol>(NonNull<Block<P>>);
 
 /// Padded: each owner writes the count, and others read the rest.
 pub(crate) type Block<P> = CachePadded<Shared<P>>;
 
-/// What the handles, the workers and the completions of one scheduler share.
+/// The data that the handles, the workers and the completions of one scheduler share.
 pub(crate) struct Shared<P: Protocol> {
-    /// How many handles there are.
+    /// The number of handles.
     pub(crate) owners: AtomicUsize,
     pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
-    /// What crates above keep here.
+    /// The values of crates above.
     pub(crate) extensions: Extensions,
-    /// How messages get to other nodes.
+    /// The receiver of messages for other nodes.
     pub(crate) elsewhere: Mutex<Elsewhere<P>>,
-    /// What the wakers of its processes do, at the one address by which they are known.
+    /// The wakers' functions of its processes, at the one address by which they are known.
     pub(crate) waker_functions: &'static RawWakerVTable,
-    /// One thread at a time looks at what the futures wait for.
+    /// Held by the one thread that looks at what the futures wait for.
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
-    /// What is noted of the processes, if that is asked for.
+    /// The observer of processes and commands, if there is one.
     pub(crate) journal: Option<Box<dyn Observer>>,
-    /// How many events the first step of a process is given.
+    /// The number of events that the first step of a process is given.
     pub(crate) first_allowance: u32,
-    /// One per worker, which alone writes it.
+    /// The counters of each worker, which only that worker writes.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
     pub(crate) aborting: AtomicBool,
-    /// How many were.
+    /// The number of processes that were closed so.
     pub(crate) aborted: AtomicUsize,
-    /// How many messages were dropped for want of room.
+    /// The number of messages that were dropped for want of room.
     pub(crate) dropped: AtomicU64,
     /// The commands that run on blocking threads, which may outlive the scheduler.
     pub(crate) calls: Arc<Calls<CommandLabel>>,
@@ -109,7 +108,7 @@ impl<P: Protocol> Drop for Handle<P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// The first owner.
+    /// Makes the first owner.
     pub(crate) fn new(shared: Shared<P>) -> Self {
         let handle = Self(NonNull::from(Box::leak(Box::new(CachePadded::new(shared)))));
         handle.table().set_owner(handle.0);
@@ -122,7 +121,7 @@ impl<P: Protocol> Handle<P> {
         unsafe { self.0.as_ref() }
     }
 
-    /// The same again, not counted.
+    /// Makes an owner that is not counted.
     ///
     /// # Safety
     /// The table of such a value has this owner. The result is used only while its holder keeps
@@ -132,7 +131,7 @@ impl<P: Protocol> Handle<P> {
         ManuallyDrop::new(Self(owner))
     }
 
-    /// Frees what is shared.
+    /// Frees the shared data.
     ///
     /// # Safety
     /// The table is retired, and the caller was the last that kept it.
@@ -148,13 +147,13 @@ impl<P: Protocol> Handle<P> {
         &self.shared().table
     }
 
-    /// The number of this scheduler while it is there, by which timers know it.
+    /// Returns a number that identifies this scheduler to timers while it exists.
     pub fn number(&self) -> usize {
         self.0.addr().get()
     }
 
-    /// The worker that the calling thread is just now. User code that blocks may come back on
-    /// another one: ask again.
+    /// Returns the worker that the calling thread is now. After user code that blocks, ask again:
+    /// it may come back on another worker.
     pub(crate) fn worker(&self) -> usize {
         let Some(worker) = self.shared().processors.current() else {
             unreachable!("tasks run on workers");
@@ -162,50 +161,50 @@ impl<P: Protocol> Handle<P> {
         worker
     }
 
-    /// The process in whose step the calling thread is, or in what follows its end.
+    /// Returns the process whose step, or whose end, the calling thread runs.
     pub(crate) fn current_process(&self) -> Option<Pid> {
         let label = self.shared().processors.current_label();
         label.and_then(|label| self.labelled(label))
     }
 
-    /// The process that a task with that label is of.
+    /// Returns the process of the task with that label.
     pub(crate) fn labelled(&self, label: NonZeroU64) -> Option<Pid> {
         self.table().occupant(label.get() - 1)
     }
 
-    /// The counters of the [worker](Self::worker).
+    /// Returns the counters of the [worker](Self::worker).
     pub(crate) fn counters(&self) -> &Counters {
         &self.shared().counters[self.worker()]
     }
 
-    /// Whether the process `pid` is of this scheduler and has not begun to end.
+    /// Checks if the process `pid` is of this scheduler and has not begun to end.
     pub fn lives(&self, pid: Pid) -> bool {
         self.table().lives(pid)
     }
 
-    /// Whether the calling thread is one of this scheduler's workers, which must not wait; or takes
-    /// a step for one, as a guest.
+    /// Checks if the calling thread is one of this scheduler's workers, which must not wait; or a
+    /// guest that takes a step for one.
     pub fn is_worker(&self) -> bool {
         self.shared().processors.is_machine()
     }
 
-    /// What its threads and run queues look like, to be printed when something hangs.
+    /// Returns a snapshot of its threads and run queues, to be printed when something hangs.
     pub fn workers_dump(&self) -> filch_processors::Dump {
         self.shared().processors.dump()
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.shared().processors.count()
     }
 
-    /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess,
+    /// Returns the number of live processes. Without a [limit](crate::Builder::limit) it is a guess
     /// while processes come and go.
     pub fn live(&self) -> usize {
         self.shared().admission.live()
     }
 
-    /// The PIDs of the live processes. Processes that come and go meanwhile may be missing.
+    /// Returns the PIDs of the live processes. Those that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid()).collect()
     }
@@ -223,7 +222,7 @@ impl<P: Protocol> fmt::Debug for Handle<P> {
     }
 }
 
-/// A call that waits for the scheduler's workers came from one of these workers.
+/// The error of a call that waits for the scheduler's workers and came from one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalledFromInside;
 
@@ -240,8 +239,8 @@ impl Error for CalledFromInside {}
 
 /// A value that a crate above keeps with a scheduler: a registry, for instance.
 pub trait Extension: Any + Send + Sync {
-    /// Forgets what belongs to processes of which none `lives`, and tells of each name that is
-    /// left, if it keeps names: a report is made.
+    /// Forgets the data of processes that do not live, and tells each name that is left, if it
+    /// keeps names. Called by reports.
     fn each_name(&self, _lives: &dyn Fn(Pid) -> bool, _tell: &mut dyn FnMut(Pid, &StdArc<str>)) {}
 }
 
@@ -256,8 +255,8 @@ impl Extensions {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Returns the extension of that type: made at the first call. Takes a lock for a moment. It
-    /// goes with the scheduler, so it must keep no handle.
+    /// Returns the extension of that type, made at the first call. Takes a lock for a moment. The
+    /// scheduler's end drops it, so it must keep no handle.
     pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
         let mut all = lock(&self.shared().extensions.0);
         let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
@@ -276,8 +275,8 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// The threads of timers that were dropped with a handler or the hooks: a shutdown waits for them,
-/// and nothing else does.
+/// The threads of timers that were dropped with a handler or the hooks; only a shutdown waits for
+/// them.
 #[derive(Default)]
 pub(crate) struct LeftTimers(Mutex<Vec<TimerThread>>);
 
@@ -288,7 +287,7 @@ impl LeftTimers {
         lock(&self.0).extend(left);
     }
 
-    /// Those that have come since the last call.
+    /// Takes the threads that were added since the last call.
     pub(crate) fn take(&self) -> Vec<TimerThread> {
         mem::take(&mut lock(&self.0))
     }

@@ -1,4 +1,4 @@
-//! What users hold, and what they do by it: submit, send, join, shut down.
+//! The handles that users hold, and their verbs: submit, send, join, shut down.
 
 #[expect(clippy::module_inception, reason = "the noun that a reader looks for")]
 #[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]

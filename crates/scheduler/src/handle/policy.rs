@@ -1,4 +1,4 @@
-//! Mailboxes that say themselves what becomes of each message.
+//! Mailbox policies, which decide on each message.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,8 +15,8 @@ use crate::table::body::{Body, Item, Signal};
 use crate::table::slot::Slot;
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
-/// What becomes of the messages to one process; given at its
-/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that has
+/// Decides on the messages to one process; given at its
+/// [submission](crate::Submission::mailbox_policy). Called by senders, and by the worker that runs
 /// the process.
 pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// Takes a message for the process: [pushes](Door::push) it, keeps it, drops it or hands it
@@ -26,8 +26,8 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
     /// The message.
     fn send(&self, to: &Door<'_, P>, message: P::Message) -> Result<(), SendError<P>>;
 
-    /// The same for a sender that would rather wait than have it back, if it `may_wait`, and would
-    /// rather have it back than see it dropped. It is told once what becomes of it.
+    /// Takes a message whose sender waits for room if it `may_wait`, and else wants it back, not
+    /// dropped. `tell` is called once, with the outcome.
     fn send_patiently(
         &self,
         to: &Door<'_, P>,
@@ -38,49 +38,49 @@ pub trait MailboxPolicy<P: Protocol>: Any + Send + Sync {
         tell(self.send(to, message));
     }
 
-    /// A step is about to be given so many of the messages; or the process, which [reads them
-    /// later](crate::Submission::reads_later), has read so many.
+    /// Counts messages that a step is about to be given, or that a process which [reads them
+    /// later](crate::Submission::reads_later) has read.
     fn delivered(&self, to: &Door<'_, P>, messages: usize);
 
-    /// Gives out messages that it has kept: called once for each [announcement](Door::announce),
-    /// at the place of that among what the process was sent.
+    /// Returns messages that it has kept: called once for each [announcement](Door::announce), when
+    /// a worker comes to its place in the process's queue.
     fn fetch(&self) -> VecDeque<P::Message> {
         VecDeque::new()
     }
 
-    /// The process has ended: what is kept goes.
+    /// Drops the kept messages, as the process has ended.
     fn close(&self, to: &Door<'_, P>);
 
-    /// How many messages wait.
+    /// Returns the number of messages that wait.
     fn undelivered(&self) -> usize;
 }
 
-/// A sender that waits. It is told once.
+/// The callback of a sender that waits, called once.
 pub type TellSender<P> = Box<dyn FnOnce(Result<(), SendError<P>>) + Send>;
 
-/// The process of a mailbox, to its [policy](MailboxPolicy).
+/// The process of a mailbox, as its [policy](MailboxPolicy) sees it.
 pub struct Door<'a, P: Protocol> {
     handle: &'a Handle<P>,
     slot: &'a Slot<P>,
     pid: Pid,
-    /// Runs the process, if a message makes it Ready; none puts it into a run queue.
+    /// Runs a process that a message makes Ready; `None` puts it into a run queue.
     run: Option<&'a Run<'a, P>>,
 }
 
 type Run<'a, P> = dyn Fn(&Slot<P>) + 'a;
 
 impl<P: Protocol> Door<'_, P> {
-    /// The process.
+    /// Returns the PID of the process.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The scheduler.
+    /// Returns the handle to the scheduler.
     pub fn handle(&self) -> &Handle<P> {
         self.handle
     }
 
-    /// Whether the process has begun to end, so that nothing reaches it any more. A policy that
+    /// Checks if the process has begun to end, so that nothing reaches it any more. A policy that
     /// keeps messages asks under the lock that its [`close`](MailboxPolicy::close) takes.
     pub fn is_over(&self) -> bool {
         self.slot.events.is_closed()
@@ -102,7 +102,7 @@ impl<P: Protocol> Door<'_, P> {
         }
     }
 
-    /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place of the
+    /// Has messages [fetched](MailboxPolicy::fetch) when a worker comes to this place in the
     /// process's queue.
     pub fn announce(&self) {
         let item = Item::Signal(Signal::Fetch);
@@ -110,18 +110,18 @@ impl<P: Protocol> Door<'_, P> {
         let _ = (self.handle).push(self.slot, item, Reason::Message, |slot| self.run(slot));
     }
 
-    /// Has the process end with that error, as soon as a worker has it.
+    /// Ends the process with that error, as soon as a worker has it.
     pub fn fail(&self, error: Box<dyn Error + Send + Sync>) {
         // If it ends by itself meanwhile, that will do.
         let _ = self.handle.signal(self.pid, Signal::Fail(Box::new(error)));
     }
 
-    /// For a policy that hands the message back.
+    /// Makes the error with which a policy hands the message back.
     pub fn refused(&self, reason: Undelivered, message: P::Message) -> SendError<P> {
         refused(self.pid, reason, message)
     }
 
-    /// [`refused`](Self::refused), as the process [is over](Self::is_over).
+    /// Makes the error for a process that [is over](Self::is_over).
     pub fn gone(&self, message: P::Message) -> SendError<P> {
         refused(self.pid, Undelivered::NoSuchProcess, message)
     }
@@ -134,13 +134,13 @@ impl<P: Protocol> fmt::Debug for Door<'_, P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// That of the process in the slot, on which the caller holds a pin, or which it has.
+    /// Returns the policy of the process in the slot, which the caller has or has pinned.
     pub(crate) fn policy<'a>(&self, slot: &'a Slot<P>) -> Option<&'a dyn MailboxPolicy<P>> {
         // SAFETY: the caller's: see above.
         unsafe { slot.mailbox.policy() }
     }
 
-    /// Has `policy` take the message. If the process becomes Ready by that, `run` has it run.
+    /// Has `policy` take the message. If that makes the process Ready, `run` runs it.
     pub(crate) fn send_by(
         &self,
         policy: &dyn MailboxPolicy<P>,
@@ -169,9 +169,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As [`send`](Self::send), but a message that has no room waits for it, if the
-    /// [policy](MailboxPolicy) of its mailbox has it wait, and it `may_wait`. `tell` is told once
-    /// what becomes of it.
+    /// As [`send`](Self::send), but a message without room waits for it, if it `may_wait` and the
+    /// [policy](MailboxPolicy) of its mailbox allows it. `tell` is called once, with the outcome.
     pub fn send_patiently(
         &self,
         to: Pid,
@@ -190,7 +189,7 @@ impl<P: Protocol> Handle<P> {
         let _ = catch_panic(|| tell(sent));
     }
 
-    /// A step is given so many messages, or the process has read them.
+    /// Tells the policy that a step is given so many messages, or the process has read them.
     #[cold]
     pub(crate) fn deliver(&self, slot: &Slot<P>, messages: usize) {
         if let Some(policy) = self.policy(slot) {
@@ -198,7 +197,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// A step of the process is given these events: counts the messages.
+    /// Counts the messages among the events that a step is given.
     #[cold]
     #[inline(never)]
     pub(crate) fn count_delivered(
@@ -217,7 +216,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// The process in that slot is over, and its queue closed. The caller has its pin still.
+    /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
     #[inline]
     pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
         if slot.mailbox.is_limited() {
@@ -243,8 +242,8 @@ impl<P: Protocol> Handle<P> {
         dropped.fetch_add(messages as u64, Ordering::Relaxed);
     }
 
-    /// So many messages of that process, which [reads them later](crate::Submission::reads_later),
-    /// leave their room to others.
+    /// Gives back the room of so many messages, which a process that [reads them
+    /// later](crate::Submission::reads_later) has read.
     pub fn give_room(&self, pid: Pid, messages: usize) {
         let table = self.table();
         if messages > 0

@@ -1,4 +1,4 @@
-//! The handle to one process: how it ended, for one caller.
+//! The handle to one process, by which one caller learns its exit.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use crate::table::pinned::Pinned;
 use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
-/// The exit of a process that is no future.
+/// Extracts the exit of a process that is no future.
 pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
     match exit {
         Ok(Outcome::Output(output)) => Ok(output),
@@ -22,20 +22,20 @@ pub(crate) fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, Proce
     }
 }
 
-/// The handle to a submitted process, by which one caller learns how it ended. Dropping it lets the
-/// process go on unwatched.
+/// The handle to a submitted process, by which one caller learns how it ended. Dropping it leaves
+/// the process running.
 ///
-/// It keeps the process's place in the table, where the exit is left, until it is dropped.
+/// It keeps the process's slot in the table, with the exit in it, until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
 pub struct ProcessHandle<P: Protocol> {
     process: Pinned<P>,
     waiting: Waiting,
-    /// Whether it has given up its right to the exit.
+    /// Set once it has given up its right to the exit.
     is_told: bool,
 }
 
 impl<P: Protocol> ProcessHandle<P> {
-    /// There is one handle to a process.
+    /// Makes the one handle to a process.
     pub(crate) fn new(process: Pinned<P>) -> Self {
         Self {
             process,
@@ -44,12 +44,12 @@ impl<P: Protocol> ProcessHandle<P> {
         }
     }
 
-    /// The process's PID.
+    /// Returns the process's PID.
     pub fn pid(&self) -> Pid {
         self.process.pid()
     }
 
-    /// Whether the process has ended, so that [`join`](Self::join) would not wait.
+    /// Checks if the process has ended, so that [`join`](Self::join) would not wait.
     pub fn has_ended(&self) -> bool {
         self.process.life().is_set()
     }
@@ -59,11 +59,11 @@ impl<P: Protocol> ProcessHandle<P> {
         let _ = self.process.scheduler().terminate(self.pid());
     }
 
-    /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
-    /// the global run queue, and a worker is idle, the calling thread takes its steps, as in
+    /// Blocks until the process has ended, and returns its output. If the process is the next one
+    /// in the global run queue, and a worker is idle, the calling thread takes its steps, as in
     /// `execute`.
     ///
-    /// What the process did, on whichever thread, happens before the return.
+    /// The process's acts, on any thread, happen before the return.
     ///
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
@@ -86,7 +86,7 @@ impl<P: Protocol> ProcessHandle<P> {
         }
     }
 
-    /// As [`join`](Self::join), for at most that long. Takes no steps: they might last longer.
+    /// As [`join`](Self::join), for at most `timeout`. Takes no steps, as they might last longer.
     ///
     /// # Errors
     /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as
@@ -104,9 +104,9 @@ impl<P: Protocol> ProcessHandle<P> {
         self.join_until(Some(deadline))
     }
 
-    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
-    /// it, where it should be short, and a panic is lost; or here, if it has ended already. What
-    /// the process did happens before the call.
+    /// Calls `call` once with the exit, when the process has ended: on the worker that ends it,
+    /// where it should be short, and its panic is lost; or here, if it has ended already. The
+    /// process's acts happen before the call.
     pub fn on_exit(
         mut self,
         call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static,
@@ -131,7 +131,7 @@ impl<P: Protocol> ProcessHandle<P> {
         }
     }
 
-    /// As polling this, for a process that may have ended with [any
+    /// Polls for the exit of a process that may have ended with [any
     /// output](crate::StepOutput::done_with).
     ///
     /// # Panics
@@ -144,8 +144,8 @@ impl<P: Protocol> ProcessHandle<P> {
             .map(|exit| exit.map_err(|error| *error))
     }
 
-    /// Waits for that. Blocking. `None` on a worker of the same scheduler, which would wait for
-    /// itself, if the process has not ended.
+    /// Blocks until the process has ended, and returns its outcome. Returns `None` at once on a
+    /// worker of the same scheduler, which would wait for itself, if the process has not ended.
     ///
     /// # Panics
     /// If it was polled to its end before.
@@ -159,8 +159,8 @@ impl<P: Protocol> ProcessHandle<P> {
         Some(exit.map_err(|error| *error))
     }
 
-    /// Nobody wants the output: it is dropped with the process, or now, if that has ended, and not
-    /// only when its place is given up.
+    /// Gives the output up: it is dropped when the process ends, or now, if it has ended, instead
+    /// of when its slot is given back.
     pub fn discard(&mut self) {
         if !self.is_told {
             self.ask();
@@ -169,14 +169,14 @@ impl<P: Protocol> ProcessHandle<P> {
         }
     }
 
-    /// Gives the right to the exit up to the caller, and takes a waker back.
+    /// Gives the right to the exit up to the caller, and takes back a waker.
     fn ask(&mut self) {
         assert!(!self.is_told, "polled again after it was ready");
         self.is_told = true;
         self.forget();
     }
 
-    /// Takes a waker back.
+    /// Takes back a waker, if there is one.
     #[inline]
     fn forget(&mut self) {
         if self.waiting.is_there() {
@@ -227,15 +227,15 @@ impl<P: Protocol> fmt::Debug for ProcessHandle<P> {
     }
 }
 
-/// Why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back unless the
-/// process has ended.
+/// The reason why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back
+/// unless the process has ended.
 #[non_exhaustive]
 pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
     /// The process did not end well.
     Process(ProcessError<P>),
     /// Called on a worker of the same scheduler, which would wait for itself.
     CalledFromInside(H),
-    /// The process has not ended, and the call was not to wait any longer.
+    /// The process has not ended within the time limit.
     NotYet(H),
 }
 
@@ -250,7 +250,7 @@ impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
 }
 
 impl<P: Protocol, H> JoinError<P, H> {
-    /// The process's own error, if that is how it ended.
+    /// Returns the process's own error, if it ended with one.
     pub fn failure(&self) -> Option<&P::Error> {
         match self {
             Self::Process(error) => error.failure(),

@@ -1,4 +1,4 @@
-//! Messages that are not delivered here: why, and what takes those for other nodes.
+//! Messages that are not delivered here: the reasons, and the receiver of those for other nodes.
 
 use std::any::Any;
 use std::fmt;
@@ -10,21 +10,21 @@ use filch_sync::panic::drop_contained;
 use crate::protocol::error_by_display;
 use crate::{Handle, NoSuchProcess, Node, Pid, Protocol};
 
-/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
-/// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the
-/// processes of its own node.
+/// Takes messages for processes elsewhere: the sending end of a transport. At the receiving end,
+/// the scheduler's [`Handle`](crate::Handle) delivers them: it is a receiver for the processes of
+/// its own node.
 ///
-/// A handle hands back what is for a third node, as [misrouted](Undelivered::Misrouted), so nothing
+/// A handle hands back a message for a third node, as [misrouted](Undelivered::Misrouted), so none
 /// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
-/// its author must see to it that routes form no ring. The example `two_nodes` of this crate sends
+/// its author must make sure that routes form no ring. The example `two_nodes` of this crate sends
 /// messages over a channel.
 pub trait Receiver<P: Protocol>: Any + Send + Sync {
     /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
     /// so it should not block.
     ///
     /// # Errors
-    /// [`SendError`], with the message. A message that was taken may still get lost: that is the
-    /// transport's to know.
+    /// [`SendError`], with the message. A message that was taken may still get lost in the
+    /// transport.
     fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>>;
 }
 
@@ -34,46 +34,45 @@ impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
     }
 }
 
-/// What takes the messages for processes elsewhere. `None` after the shutdown.
+/// The receiver of messages for processes elsewhere. `None` after the shutdown.
 pub(crate) type Elsewhere<P> = Option<Option<Arc<dyn Receiver<P>>>>;
 
-/// A message was not delivered. It comes back.
+/// The error for a message that was not delivered, which comes back.
 pub struct SendError<P: Protocol> {
     /// The process that it was for.
     pub to: Pid,
-    /// Why it was not delivered.
+    /// The reason why it was not delivered.
     pub reason: Undelivered,
     /// The message.
     pub message: P::Message,
 }
 
-/// Why a message was not delivered.
+/// The reason why a message was not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Undelivered {
     /// No live process has that PID: it has ended, or never was.
     NoSuchProcess,
-    /// As many messages as its mailbox may hold have been sent to it
-    /// and not been given to a step.
+    /// Its mailbox holds as many messages as it may, sent and not yet given to a step.
     Full {
-        /// How many that is.
+        /// The number of messages that it may hold.
         limit: usize,
     },
-    /// The process is a future, which takes no messages. It does once it
-    /// has been [upgraded](crate::Handle::upgrade) to a process that does.
+    /// The process is a future, which takes no messages unless it is
+    /// [upgraded](crate::Handle::upgrade) to a process that does.
     Future,
     /// The process lives on a node for which no [`Receiver`] is connected.
     NoRoute,
-    /// The message was brought to the scheduler of another node than the process's, which does not
+    /// The message was brought to a scheduler whose node is not the process's, and which does not
     /// pass it on. See [`Receiver`].
     Misrouted {
-        /// The node that it was brought to.
+        /// The node of that scheduler.
         node: Node,
     },
-    /// The [`Receiver`] for the process's node keeps so much that is still to be sent, and has no
-    /// room for more. Later it may have.
+    /// The [`Receiver`] for the process's node has so much still to send that it has no room for
+    /// more. It may have later.
     Backlog {
-        /// How many bytes it keeps at most.
+        /// The most bytes that it keeps.
         limit: usize,
     },
     /// The [`Receiver`] cannot send this message, now or later: it cannot be encoded, or is too
@@ -118,10 +117,10 @@ impl<P: Protocol> fmt::Display for SendError<P> {
 error_by_display!(SendError<P: Protocol>);
 
 impl<P: Protocol> Receiver<P> for Handle<P> {
-    /// [Sends](Handle::send) it, to a process of this node.
+    /// [Sends](Handle::send) the message to a process of this node.
     ///
     /// # Errors
-    /// As `send`; and [`Undelivered::Misrouted`], if it is for another node.
+    /// As `send`; and [`Undelivered::Misrouted`], if the message is for another node.
     fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let node = self.node();
         if to.node() == node {
@@ -136,32 +135,32 @@ impl<P: Protocol> Receiver<P> for Handle<P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// The node that this scheduler's processes live on.
+    /// Returns the node that this scheduler's processes live on.
     pub fn node(&self) -> Node {
         self.table().node()
     }
 
-    /// What takes the messages for processes on other nodes, if anything does.
+    /// Returns the receiver of messages for processes on other nodes, if there is one.
     pub fn receiver(&self) -> Option<Arc<dyn Receiver<P>>> {
         lock(&self.shared().elsewhere).clone()?
     }
 
-    /// Has `receiver` take the messages for processes on other nodes, if nothing does yet, and
-    /// returns what does. The scheduler lets go of it when it is shut down, so that two schedulers
-    /// may have each other's handles. `None` from then on.
+    /// Makes `receiver` take the messages for processes on other nodes, unless there is a receiver
+    /// already, and returns the one there is. The shutdown drops it, so two schedulers may hold
+    /// each other's handles; from then on this returns `None`.
     pub fn receive_by(&self, receiver: Arc<dyn Receiver<P>>) -> Option<Arc<dyn Receiver<P>>> {
         let mut elsewhere = lock(&self.shared().elsewhere);
         Some(Arc::clone(elsewhere.as_mut()?.get_or_insert(receiver)))
     }
 
-    /// Lets go of the receiver, and takes no other.
+    /// Drops the receiver, and takes no other.
     pub(crate) fn disconnect_all(&self) {
         // A separate statement, to let go of the lock: its destructor is user code.
         let receiver = lock(&self.shared().elsewhere).take();
         drop_contained(receiver);
     }
 
-    /// Whether it has let go of its receiver, for ever.
+    /// Checks if the shutdown has begun, so that no receiver is taken any more.
     pub fn is_cut_off(&self) -> bool {
         lock(&self.shared().elsewhere).is_none()
     }

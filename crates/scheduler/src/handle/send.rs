@@ -1,4 +1,4 @@
-//! How events reach processes: push the event, wake the process, and enqueue it if it became Ready.
+//! The way of events to processes: push the event, wake the process, enqueue it if it is Ready.
 
 use std::cell::Cell;
 
@@ -14,26 +14,26 @@ use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
     ///
-    /// Messages of one thread arrive in the order sent; what the thread did before happens before
-    /// the step that sees the message. A message that is not read before the process ends is
-    /// dropped with it: by the worker that ends it, or, if the two meet, in `send`. When the exit
-    /// has been told and no call that sends to the process is under way, none of its messages is
-    /// left, also where its [handle](crate::ProcessHandle) is kept. A message for another node goes
-    /// to the [`Receiver`](crate::Receiver) that is connected for that node.
+    /// Messages of one thread arrive in the order sent; its earlier acts happen before the step
+    /// that sees the message. A message that is not read before the process ends is dropped with
+    /// it, by the worker that ends it, or by `send` if the two meet. Once the exit has been told
+    /// and no call that sends to the process is under way, none of its messages is left, even while
+    /// a [handle](crate::ProcessHandle) is kept. A message for another node goes to the
+    /// [`Receiver`](crate::Receiver) that is connected for it.
     ///
     /// # Errors
-    /// [`SendError`], with the message, if the process has ended or never was, or its
-    /// mailbox is full, or it is a future, or it lives
-    /// on a node that is not connected; or what the receiver for that node says.
+    /// [`SendError`], with the message, if the process has ended or never was, or its mailbox is
+    /// full, or it is a future, or it lives on a node that is not connected; or the error of that
+    /// node's receiver.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         self.send_and(to, message, move |slot| self.enqueue(slot))
     }
 
     /// As [`send`](Self::send), for a thread outside that then waits until `is_over`. If the
     /// process waits for a message, and a worker is idle, none is woken: the calling thread takes
-    /// the step that gets the message itself, on its own stack and beside its thread-local values,
-    /// as in `execute`. Further steps are left to the workers, and so is a process
-    /// with [idle priority](crate::Submission::idle_priority), or on a [thread of its
+    /// the step that gets the message itself, on its own stack and with its thread-local values, as
+    /// in `execute`. Workers take all later steps, and all steps of a process with [idle
+    /// priority](crate::Submission::idle_priority), or on a [thread of its
     /// own](crate::BoundThread).
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Sends it. If the process has become Ready by that, `run` has it run.
+    /// Sends the message. If that makes the process Ready, `run` runs it.
     #[inline]
     pub(crate) fn send_and(
         &self,
@@ -85,8 +85,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As `send_and`, if the mailbox was found to be limited, or none. With a pin: the room that is
-    /// reserved must be in the mailbox of that process.
+    /// As `send_and`, for a mailbox that was found to be limited, or to take nothing. With a pin:
+    /// room must be reserved in the mailbox of that process and no other.
     #[cold]
     fn send_limited(
         &self,
@@ -113,8 +113,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a message into the queue of the process in that slot, on which the caller holds a pin.
-    /// If the process has become Ready by that, `run` has it run.
+    /// Puts a message into the queue of the process in that slot, which the caller has pinned. If
+    /// that makes the process Ready, `run` runs it.
     pub(crate) fn push_message(
         &self,
         to: Pid,
@@ -127,11 +127,11 @@ impl<P: Protocol> Handle<P> {
         pushed.map(drop).map_err(|item| handed_back(to, item))
     }
 
-    /// Puts an item into the queue of the process in that slot, on which the caller holds a pin,
-    /// and wakes it. If the process has become Ready by that, `run` has it run.
+    /// Puts an item into the queue of the process in that slot, which the caller has pinned, and
+    /// wakes it. If that makes the process Ready, `run` runs it.
     ///
-    /// [`Wake::Refused`]: the process is not Ready for the first time yet, and will find the item
-    /// then; or it has ended since the push. Else a turn, or the end, will see the item.
+    /// [`Wake::Refused`]: the process has not been Ready yet, and will find the item then; or it
+    /// has ended since the push. Else a turn, or the end, will see the item.
     ///
     /// # Errors
     /// The item, if the process has ended.
@@ -155,7 +155,7 @@ impl<P: Protocol> Handle<P> {
         Ok(wake)
     }
 
-    /// Whether the process, if it is one of this node's, has not ended.
+    /// Checks if the process has not ended; true for all processes of other nodes.
     pub fn takes_messages(&self, to: Pid) -> bool {
         let slot = self.table().find(to);
         slot.map_or(to.node() != self.table().node(), |slot| {
@@ -163,7 +163,7 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Delivers a completion. The caller holds a pin on the slot.
+    /// Delivers a completion. The caller has pinned the slot.
     #[inline(always)]
     pub(crate) fn deliver_completion(&self, slot: &Slot<P>, completed: Item<P>) {
         let pushed = self.push(slot, completed, Reason::Completion, |slot| {
@@ -175,13 +175,13 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a process that has become Ready again into a run queue: the caller's, to be run next.
+    /// Puts a process that is Ready again into the caller's run queue, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {
         self.enqueue_by(slot, Processors::wake);
     }
 
-    /// The same for a process that has become Ready for the first time.
+    /// Puts a process that is Ready for the first time into a run queue.
     #[inline]
     pub(crate) fn enqueue_new(&self, slot: &Slot<P>) {
         self.enqueue_by(slot, Processors::schedule);
@@ -197,7 +197,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a process that has given way to others behind them: the end of its turn.
+    /// Puts a process that has yielded behind the others; ends its turn.
     pub(crate) fn requeue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
             self.shared().processors.schedule_idle(Task::of(slot));
@@ -206,7 +206,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Wakes the process where the reason itself is the event.
+    /// Wakes the process when the reason itself is the event.
     pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) {
         if self.table().wake(slot, reason) == Wake::Enqueue {
             self.enqueue(slot);
@@ -214,8 +214,8 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// The step that gets a message, and no other: in it the process may pass on what its sender waits
-/// for, and its next step may then wait for what the sender does with that.
+/// The one step that gets the message. In it the process may pass on what its sender waits for, and
+/// its next step may then wait for the sender.
 struct OneStep<F> {
     is_over: F,
     is_taken: Cell<bool>,
@@ -231,7 +231,7 @@ impl<T, F: Fn() -> bool> Awaited<T> for OneStep<F> {
     }
 }
 
-/// For a message that the queue has refused: its process has ended.
+/// Makes the error for a message that the queue has refused, as its process has ended.
 #[cold]
 fn handed_back<P: Protocol>(to: Pid, item: Item<P>) -> SendError<P> {
     match item {

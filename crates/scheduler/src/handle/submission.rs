@@ -15,11 +15,9 @@ use crate::{
     Protocol, SubmitError,
 };
 
-/// A process that is about to be submitted, and how it is to be treated; from
-/// [`Handle::submission`].
+/// A process that is about to be submitted, with its options; from [`Handle::submission`].
 ///
-/// All that is asked for here happens in one act: there is no moment at which the process runs and
-/// has no name yet, or is not watched.
+/// All options take effect at once: the process never runs without its name, or unwatched.
 ///
 /// ```
 /// # enum Any {}
@@ -53,23 +51,23 @@ pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
     pub(crate) start: S,
     pub(crate) placement: Placement<P>,
     pub(crate) options: Options,
-    /// What it is tied to from its first moment.
+    /// The watches that it has from its first moment.
     pub(crate) watches: Vec<(WatchKind, Pid)>,
     pub(crate) conditions: Vec<Condition<'a, P>>,
 }
 
-/// A process, and how it starts.
+/// A process, and the arguments of its start.
 pub struct Start<'a, P: Protocol> {
     pub(crate) process: ProcessBox<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
 }
 
-/// How a process is treated.
+/// The options for a process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options {
     pub(crate) trap_exits: bool,
-    /// The submitter takes the steps.
+    /// Set if the submitter takes the steps.
     pub(crate) as_guest: bool,
     /// See [`Body::reads_later`](crate::table::body::Body::reads_later).
     pub(crate) reads_later: bool,
@@ -80,28 +78,27 @@ pub(crate) type Condition<'a, P> =
     Box<dyn FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a>;
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
-    /// The scheduler that it is for.
+    /// Returns the handle to the scheduler that it is for.
     pub fn handle(&self) -> &'a Handle<P> {
         self.handle
     }
 
-    /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
-    /// every process that is runnable and not of its kind. Under lasting load it may never run.
+    /// Runs it only when there is nothing else to do: each time it becomes runnable, it comes after
+    /// all others, except those of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
         self.placement.idle_priority = true;
         self
     }
 
-    /// The end of a process that it is [linked](Handle::link) to is an
-    /// [`Event::Exited`](crate::Event::Exited) for it, be it a normal end or not, and does not end
-    /// it.
+    /// Lets it survive the end of a process that it is [linked](Handle::link) to: any end, even a
+    /// normal one, is an [`Event::Exited`](crate::Event::Exited) for it.
     pub fn trap_exits(mut self) -> Self {
         self.options.trap_exits = true;
         self
     }
 
     /// Calls `condition` with the PID that it will have, before its [`init`](Process::init) runs,
-    /// to tie something to it: a name, a deadline. If that fails, the submission is refused.
+    /// to tie something to it: a name, a deadline. If `condition` fails, the submission is refused.
     pub fn condition(
         mut self,
         condition: impl FnOnce(&Handle<P>, Pid) -> Result<(), Box<dyn Error + Send + Sync>> + 'a,
@@ -110,54 +107,54 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
         self
     }
 
-    /// The calling thread takes its steps itself, as a *guest*, if a worker is idle, and for as
-    /// long as they come one after the other; about 100 µs at most beside the last one. For a
-    /// thread that then waits for its end.
+    /// Lets the calling thread take its steps itself, as a *guest*, if a worker is idle, while the
+    /// steps follow one another; for about 100 µs at most besides the last one. For a thread that
+    /// then waits for its end.
     pub fn guest(mut self) -> Self {
         self.options.as_guest = true;
         self
     }
 
-    /// Has `watcher` told of its end, as by [`Handle::monitor`]. May be said for several.
+    /// Tells `watcher` of its end, as [`Handle::monitor`] does. May be called for several.
     pub fn monitored_by(mut self, watcher: Pid) -> Self {
         self.watches.push((WatchKind::Monitor, watcher));
         self
     }
 
-    /// Links it to `other`, as by [`Handle::link`]: if that one has ended, this one does, after it
-    /// has started. May be said for several.
+    /// Links it to `other`, as [`Handle::link`] does: if `other` has ended, it ends, too, after it
+    /// has started. May be called for several.
     pub fn linked_to(mut self, other: Pid) -> Self {
         self.watches.push((WatchKind::Link, other));
         self
     }
 
-    /// Has `policy` say what becomes of each message. Default: the process takes all.
+    /// Has `policy` decide on each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
         self.placement.mailbox = Takes::by(policy);
         self
     }
 
-    /// It reads no messages: they are refused with
-    /// [`Undelivered::Future`](crate::Undelivered::Future).
+    /// Refuses its messages, with [`Undelivered::Future`](crate::Undelivered::Future): it reads
+    /// none.
     pub fn without_mailbox(mut self) -> Self {
         self.placement.mailbox = Takes::none();
         self
     }
 
-    /// [`Context::is_future`](crate::Context::is_future) says so, until it is upgraded.
+    /// Makes [`Context::is_future`](crate::Context::is_future) true until it is upgraded.
     pub fn future(mut self) -> Self {
         self.placement.is_future = true;
         self
     }
 
-    /// Its messages take their room in the [mailbox](Self::mailbox_policy) until it
-    /// [gives it back](Handle::give_room), and not until a step is given them.
+    /// Keeps the [mailbox](Self::mailbox_policy) room of its messages until it [gives it
+    /// back](Handle::give_room), and not only until a step is given them.
     pub fn reads_later(mut self) -> Self {
         self.options.reads_later = true;
         self
     }
 
-    /// It runs on that thread alone.
+    /// Runs it on that thread alone.
     pub(crate) fn bound_to(mut self, thread: BoundId) -> Self {
         self.placement.bound_to = thread.to_bits();
         self
@@ -195,8 +192,8 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Prepares to submit anything that becomes a process in the [place](Submission::admit) that it
-    /// is given.
+    /// Prepares to submit a value that becomes a process in the [place](Submission::admit) that it
+    /// gets.
     pub fn prepare<S>(&self, start: S) -> Submission<'_, P, S> {
         Submission {
             handle: self,
@@ -220,21 +217,21 @@ impl<P: Protocol, S> fmt::Debug for Submission<'_, P, S> {
 crate::protocol::debug_fields!(Start<'_, P>, "Start", method);
 
 /// A place for a process that is to come; from [`Submission::admit`]. It has a PID, to which others
-/// may send already. If it is dropped, it ends as a process that was not started.
+/// may send already. Dropping it ends it as a process that was not started.
 #[must_use = "dropping it gives the place up"]
 pub struct Place<'a, P: Protocol> {
     handle: &'a Handle<P>,
-    /// Until a process begins.
+    /// `None` once a process has begun.
     pinned: Option<Pinned<P>>,
     options: Options,
     watches: Vec<(WatchKind, Pid)>,
 }
 
 impl<'a, P: Protocol, S> Submission<'a, P, S> {
-    /// Takes a place for what is submitted, which comes back beside it.
+    /// Takes a place for the submitted value, which comes back beside it.
     ///
     /// # Errors
-    /// [`NotAdmitted`], and what was to be submitted.
+    /// [`NotAdmitted`], and the submitted value.
     pub fn admit(self) -> Result<(Place<'a, P>, S), (NotAdmitted, S)> {
         let Self {
             handle,
@@ -267,20 +264,20 @@ impl<P: Protocol> Place<'_, P> {
         }
     }
 
-    /// The PID of the process to come.
+    /// Returns the PID of the process to come.
     pub fn pid(&self) -> Pid {
         self.pinned().pid()
     }
 
-    /// The policy of its mailbox, if it has one.
+    /// Returns the policy of its mailbox, if it has one.
     pub fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
         self.handle.policy(self.pinned().slot())
     }
 
-    /// A process that needs no [`init`](Process::init) begins here.
+    /// Begins a process that needs no [`init`](Process::init).
     ///
     /// # Errors
-    /// The hook refused, or panicked; the process was closed.
+    /// [`HookError`], if the hook refused or panicked; the process was closed.
     pub fn begin(
         mut self,
         process: impl Process<P> + 'static,

@@ -1,4 +1,4 @@
-//! How a process comes to life.
+//! Submitting a process.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -23,9 +23,9 @@ use crate::{
 };
 
 impl<P: Protocol> Handle<P> {
-    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
-    /// name of an entry point and its input, then puts it into the run queues. What the caller did
-    /// before happens before the first step. Lock-free, except for `init` and memory.
+    /// Submits the process: calls its [`init`](Process::init) here and now, with the name of an
+    /// entry point and its input, then puts it into a run queue. The caller's earlier acts happen
+    /// before the first step. Lock-free, except for `init` and memory.
     ///
     /// # Errors
     /// [`SubmitError`]: the scheduler is shut down or full, or has no memory for one more process,
@@ -33,12 +33,12 @@ impl<P: Protocol> Handle<P> {
     /// either case nothing stays registered.
     ///
     /// # Memory
-    /// What is refused is a process for which the table or the global run queue would have to grow,
-    /// by 64 KiB at a time. (The queue is asked before the process takes its place; threads that
-    /// submit or wake at that moment may use its last block up.) A worker's deque that cannot grow
-    /// leaves its tasks to the global queue. The small pieces abort the program where there is no
-    /// memory, as everywhere in Rust: the box of a process of more than four words, and of any
-    /// process that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and a
+    /// A process is refused if the table or the global run queue would have to grow, by 64 KiB at a
+    /// time, and cannot. (The queue is asked before the process takes its place; other threads that
+    /// submit or wake may use up its last block meanwhile.) A worker whose deque cannot grow puts
+    /// tasks into the global queue. Without memory for small pieces the program aborts, as
+    /// everywhere in Rust: for the box of a process of more than four words, and of any process
+    /// that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and for a
     /// block of the run queue for a process that is woken.
     pub fn submit(
         &self,
@@ -75,7 +75,7 @@ impl<P: Protocol> Handle<P> {
         self.submission_boxed(process, method, input).submit()
     }
 
-    /// Takes a place for one more process whose conditions are met.
+    /// Takes a place for one more process, if the conditions are met.
     pub(crate) fn take_place(
         &self,
         placement: Placement<P>,
@@ -91,8 +91,8 @@ impl<P: Protocol> Handle<P> {
         Ok(place)
     }
 
-    /// Takes a place for one more process, with the pin of its handle. Always inline: what
-    /// [`find_place`](Self::find_place) returns goes by registers, and a [`NotAdmitted`] would not.
+    /// Takes a place for one more process, with the pin of its handle. Always inlined: the result
+    /// of [`find_place`](Self::find_place) fits into registers, and a [`NotAdmitted`] does not.
     #[inline(always)]
     fn occupy(&self, placement: Placement<P>) -> Result<Pinned<P>, NotAdmitted> {
         let worker = self.shared().processors.current();
@@ -100,7 +100,7 @@ impl<P: Protocol> Handle<P> {
         self.find_place(placement).map_err(NotAdmitted::from)
     }
 
-    /// See [`Table::occupy`](crate::table::table::Table::occupy). The process is counted.
+    /// See [`Table::occupy`](crate::table::table::Table::occupy). The process was counted before.
     #[inline(never)]
     fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
         let room = (self.shared().processors).reserve_room(placement.idle_priority);
@@ -115,7 +115,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// A process that had been admitted is gone. The last one of a closed scheduler stops the
+    /// Counts an admitted process that is gone. The last one of a closed scheduler stops the
     /// workers.
     pub(crate) fn leave(&self) {
         let worker = self.shared().processors.current();
@@ -124,7 +124,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Has the process begin its life in the place that it was given, with `init`.
+    /// Begins the life of the process in its place, with `init`, and runs or enqueues it.
     pub(crate) fn begin(
         &self,
         place: Pinned<P>,
@@ -142,7 +142,7 @@ impl<P: Protocol> Handle<P> {
         Ok(ProcessHandle::new(place))
     }
 
-    /// The same, for a caller that then puts it into a run queue, or runs it.
+    /// Makes the process Ready; the caller then puts it into a run queue, or runs it.
     fn make_ready(
         &self,
         place: &Pinned<P>,
@@ -188,7 +188,7 @@ impl<P: Protocol> Handle<P> {
         Ok(())
     }
 
-    /// The journal learns of the process. Apart, as most schedulers keep none.
+    /// Tells the journal of the process. A function of its own, as most schedulers have no journal.
     #[cold]
     #[inline(never)]
     fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
@@ -218,7 +218,7 @@ impl<P: Protocol> Handle<P> {
         error
     }
 
-    /// Gives a place up in which no process was Ready yet. The caller is the submitter.
+    /// Gives up a place in which no process was ever Ready. The caller is the submitter.
     pub(crate) fn vacate(&self, place: &Pinned<P>, reason: &ExitReason) {
         let (pid, slot) = (place.pid(), place.slot());
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
@@ -250,7 +250,7 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> Submission<'_, P> {
-    /// Submits it. See [`Handle::submit`].
+    /// Submits the process. See [`Handle::submit`].
     ///
     /// # Errors
     /// As [`Handle::submit`].
@@ -285,14 +285,14 @@ impl<P: Protocol> Submission<'_, P> {
 
 /// A process that was not submitted, and its input.
 pub struct Refused<P: Protocol> {
-    /// The process, on which nothing has been called.
+    /// The process; nothing has been called on it.
     pub process: HandedBack<Box<dyn Process<P>>>,
     /// Its input.
     pub input: P::Input,
 }
 
 impl<P: Protocol> Refused<P> {
-    /// For errors of crates above.
+    /// Makes one, for errors of crates above.
     pub fn new(process: Box<dyn Process<P>>, input: P::Input) -> Self {
         let process = HandedBack::new(process);
         Self { process, input }
@@ -301,10 +301,10 @@ impl<P: Protocol> Refused<P> {
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
 
-/// Why a process was not submitted. Unless its `init` or a hook refused, it comes back.
+/// The reason why a process was not submitted. Unless its `init` or a hook refused, it comes back.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
-    /// There is no place for it.
+    /// The scheduler did not admit it.
     NotAdmitted(NotAdmitted, Refused<P>),
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
@@ -329,17 +329,17 @@ error_by_display!(
     Self::Hook(error) => error,
 );
 
-/// A value that comes back with an error. The error may be shared by threads, as `Box<dyn Error +
-/// Send + Sync>` asks, though the value may not: nobody sees it before it is taken out.
+/// A value that comes back with an error. Threads may share the error, as `Box<dyn Error + Send +
+/// Sync>` demands, even if the value is not Sync: nobody sees it before it is taken out.
 pub struct HandedBack<T>(Mutex<T>);
 
 impl<T> HandedBack<T> {
-    /// For errors of one's own.
+    /// Wraps a value, for errors of other crates.
     pub fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }
 
-    /// The value.
+    /// Takes the value out.
     pub fn into_inner(self) -> T {
         // Never locked, and so never poisoned.
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -1,5 +1,5 @@
-//! The workers as threads: one for processes that must all run on one, blocking calls, and other
-//! work than processes.
+//! The workers as threads: threads that processes are bound to, blocking calls, and other work than
+//! processes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::process::command::CommandLabel;
 use crate::table::body::Task;
 use crate::{Completion, Handle, Process, Protocol, Submission};
 
-/// A thread for processes that must all run on one, as some libraries demand. From
+/// A thread for processes that must all run on the same one, as some libraries demand. From
 /// [`Handle::reserve_thread`].
 ///
-/// A worker that finds one of its processes lends its right to run to this thread, and rests
-/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. Everything
+/// A worker that finds one of its processes lends this thread its right to run, and sleeps
+/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. All code
 /// of these processes runs here, except for the first `init`, the `close` after an `init` that
 /// refuses, and the destructor of the output.
 ///
-/// When it is dropped, its processes go on wherever a worker finds them. It need not be dropped
+/// After it is dropped, its processes run on any worker that finds them. It need not be dropped
 /// before the scheduler is shut down.
 #[must_use = "a thread that is released at once runs nothing"]
 pub struct BoundThread<P: Protocol> {
@@ -75,24 +75,24 @@ impl<P: Protocol> fmt::Debug for BoundThread<P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
-    /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
+    /// Runs `call`, which may block, in the middle of a step: meanwhile another thread runs the
+    /// worker's other processes; the step goes on afterwards. Outside a step it just runs `call`.
     /// Blocking.
     ///
-    /// Beyond the [limit of threads](crate::Builder::thread_limit), and while the
-    /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
-    /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
-    /// `call` goes on through the step.
+    /// Beyond the [limit of threads](crate::Builder::thread_limit), and while the scheduler shuts
+    /// down, `call` keeps the worker. Therefore it must not wait for another process of the same
+    /// scheduler. Worth it from some ten microseconds on. A panic in `call` goes on through the
+    /// step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared().processors.blocking(call)
     }
 }
 
 impl<P: Protocol> Completion<P> {
-    /// Lists what does the command on the calling thread, until the result is dropped: a shutdown
-    /// waits for it, and reports show it, with that label. To be called before it is asked whether
-    /// the command [is wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process
-    /// end, and then no call, knows that none begins.
+    /// Lists the calling thread as doing the command, until the result is dropped: a shutdown waits
+    /// for it, and reports show it, with that label. Call it before asking whether the command [is
+    /// wanted](crate::OpenCommand::is_wanted): a shutdown that has seen the process end, and then
+    /// no call, knows that none will begin.
     pub fn begin_call(&self, label: Option<Cow<'static, str>>) -> impl Sized + use<P> {
         let (process, tag) = (self.pid(), self.tag());
         Calls::begin(
@@ -106,7 +106,7 @@ impl<P: Protocol> Completion<P> {
     }
 }
 
-/// Whether the calling thread is a timers', a blocking pool's, or a worker of any scheduler.
+/// Checks if the calling thread is of timers, of a blocking pool, or a worker of any scheduler.
 pub fn is_ours() -> bool {
     filch_blocking::is_blocking_thread()
         || filch_timers::is_timer_thread()
@@ -115,22 +115,22 @@ pub fn is_ours() -> bool {
 
 #[cfg(not(all(loom, feature = "loom")))] // whose `Arc` cannot forget what tasks are
 impl<P: Protocol> Handle<P> {
-    /// Changes the number of workers, and returns the number that there were. From any thread, in a
-    /// step too. New workers begin at once; those that are too many leave when their step is over.
-    /// Nothing runnable is lost. Blocking, while another change is under way, but not for any step.
+    /// Changes the number of workers, and returns the former number. From any thread, in a step
+    /// too. New workers begin at once; surplus ones leave when their step is over. Nothing runnable
+    /// is lost. It waits for another change that is under way, but for no step.
     ///
     /// # Errors
     /// [`ResizeError`](crate::ResizeError): zero, more than
-    /// [`max_workers`](crate::Builder::max_workers), after the shutdown; or the system has refused
-    /// a thread, and there are as many workers as it gave.
+    /// [`max_workers`](crate::Builder::max_workers), or after the shutdown; or the system has
+    /// refused a thread, and there are as many workers as it gave.
     pub fn set_workers(&self, workers: usize) -> Result<usize, filch_processors::ResizeError> {
         self.shared().processors.resize(workers)
     }
 
-    /// The workers, as other kinds of work see them: for `filch_fork_join::Pool::on`, which runs
-    /// jobs on them, beside the processes. The scheduler ends, as at any
-    /// [shutdown](crate::Scheduler::shutdown), when no job is left; one that does not return is in
-    /// the [report](crate::ShutdownReport).
+    /// Returns the workers for other kinds of work: `filch_fork_join::Pool::on` runs its jobs on
+    /// them, beside the processes. The scheduler ends, as at any
+    /// [shutdown](crate::Scheduler::shutdown), when no job is left; the
+    /// [report](crate::ShutdownReport) names one that does not return.
     pub fn pool(&self) -> filch_processors::PoolHandle {
         Processors::handle(&self.shared().processors)
     }

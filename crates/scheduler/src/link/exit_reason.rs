@@ -1,4 +1,4 @@
-//! Why a process is over, for those that cannot have its output.
+//! The reasons for the end of a process, for those that cannot have its output.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,18 +8,16 @@ use filch_sync::panic::catch_panic;
 use crate::table::pid;
 use crate::table::pid::Pid;
 
-/// Why a process is over, as its `close`, the hooks and
-/// the processes that watch it or are linked to it are told.
+/// The reason for the end of a process, as its `close`, the hooks and the processes that watch it
+/// or are linked to it are told.
 ///
-/// Errors are told as the text of their `Display`. Cloning counts a reference.
+/// Errors are told as the text of their `Display`. A clone counts a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// It said `done`. The one *normal* reason, which ends no process that
-    /// is linked.
+    /// It said `done`. The one *normal* reason, which ends no linked process.
     Done,
-    /// `step` returned this error; or a new version did not start, and
-    /// said this.
+    /// `step` returned this error; or a new version did not start, with this message.
     Failed(Arc<str>),
     /// `step` or `close` panicked with this message.
     Panicked(Arc<str>),
@@ -31,39 +29,37 @@ pub enum ExitReason {
     ShutDown,
     /// A process that it was linked to, perhaps through others, did not end normally.
     Linked {
-        /// The first one in the chain of links.
+        /// The first process in the chain of links.
         origin: Pid,
-        /// How that one ended: never [`Linked`](Self::Linked) itself.
+        /// The reason for the end of that process: never [`Linked`](Self::Linked) itself.
         reason: Arc<ExitReason>,
     },
-    /// It was never started: its `init`, or the hook, refused with
-    /// this message.
+    /// It was never started: its `init`, or the hook, refused with this message.
     NotStarted(Arc<str>),
     /// It had ended before it was watched or linked, and its reason is no longer known.
     NoSuchProcess,
-    /// This version has been replaced by another, and the process goes on. Told to
-    /// `close` alone.
+    /// A new version replaces this one, and the process goes on. Told to `close` alone.
     Upgraded,
 }
 
 impl ExitReason {
-    /// Whether the process ended well: [`Done`](Self::Done).
+    /// Checks if the process ended well: [`Done`](Self::Done).
     pub fn is_normal(&self) -> bool {
         *self == Self::Done
     }
 
-    /// The process failed with this error.
+    /// Makes the reason of a process that failed with this error.
     pub fn failed(error: &dyn fmt::Display) -> Self {
         Self::Failed(text(error))
     }
 
-    /// The process did not start because of this error.
+    /// Makes the reason of a process that did not start because of this error.
     pub fn not_started(error: &dyn fmt::Display) -> Self {
         Self::NotStarted(text(error))
     }
 }
 
-/// The error's `Display` is user code, and may panic.
+/// Prints an error, whose `Display` is user code and may panic.
 fn text(error: &dyn fmt::Display) -> Arc<str> {
     catch_panic(|| error.to_string())
         .unwrap_or_else(|message| format!("an error that panics when printed: {message}"))

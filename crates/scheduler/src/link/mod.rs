@@ -1,4 +1,4 @@
-//! What processes are told of each other: ends, and signals that a worker heeds.
+//! The links between processes: news of ends, and signals that a worker obeys.
 
 pub(crate) mod exit_reason;
 pub(crate) mod signal;

@@ -1,4 +1,4 @@
-//! How signals reach the worker that has a process.
+//! The way of signals to the worker that has a process.
 
 use std::fmt;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::protocol::error_by_display;
 use crate::table::body::{Item, Signal};
 use crate::{Cancel, Event, ExitReason, Handle, NoSuchProcess, Pid, Process, Protocol, Refused};
 
-/// What becomes of a signal that a queue has taken.
+/// The fate of a signal that a queue has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// A worker reads it.
@@ -23,11 +23,10 @@ pub(crate) enum Heard {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding.
-    /// Lock-free.
+    /// Ends the process `pid`, even if it waits or has commands outstanding. Lock-free.
     ///
-    /// A step that is under way is its last one, and if that one says
-    /// [`done`](crate::StepOutput::done) or fails, that is how the process ends. Else it ends with
+    /// A step that is under way is its last one, and if it says [`done`](crate::StepOutput::done)
+    /// or fails, the process ends so. Else it ends with
     /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it. A
     /// process whose `init` is still running ends before its first step. A process may terminate
     /// itself.
@@ -46,11 +45,11 @@ impl<P: Protocol> Handle<P> {
         Ok(())
     }
 
-    /// Gives `signal` to the worker that will have the process `to` next; at the latest the one
-    /// that ends it finds it in the queue.
+    /// Gives `signal` to the worker that has the process `to` next; at the latest the worker that
+    /// ends it finds the signal in the queue.
     ///
     /// # Errors
-    /// The process had ended. The signal comes back.
+    /// The signal, as the process had ended.
     pub(crate) fn signal(&self, to: Pid, signal: Signal<P>) -> Result<Heard, Signal<P>> {
         let Some(process) = self.table().pin(to) else {
             return Err(signal);
@@ -79,12 +78,12 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Asks the process `pid` to end: it gets [`Event::Cancel`], with the `reason`, behind the
-    /// events that were there before, and decides for itself. That ends a wait for commands.
+    /// Asks the process `pid` to end: it gets [`Event::Cancel`], with the `reason`, after the
+    /// events that were there before, and decides for itself. This ends a wait for commands.
     /// Lock-free.
     ///
-    /// `Timers::end_by` asks, and terminates it if it has not
-    /// ended in time. A plain future does not hear this.
+    /// `Timers::end_by` asks, and terminates the process if it has not ended in time. A plain
+    /// future does not see the request.
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
@@ -92,8 +91,8 @@ impl<P: Protocol> Handle<P> {
         self.ask_to_end(pid, Cancel::asked(reason, None))
     }
 
-    /// The same, and says that the process is terminated at the `deadline`, which the caller sees
-    /// to.
+    /// As [`cancel`](Self::cancel), and tells the process that it is terminated at the `deadline`.
+    /// The caller must see to that.
     ///
     /// # Errors
     /// As [`cancel`](Self::cancel).
@@ -119,18 +118,18 @@ impl<P: Protocol> Handle<P> {
 impl<P: Protocol> Handle<P> {
     /// Replaces the live process `pid` by a new version of itself. Lock-free.
     ///
-    /// When a worker has the process next, before a step, and however many events wait, it calls
+    /// The worker that has the process next, before its next step and the events that wait, calls
     /// `init` of the new version, with `method` and `input`; closes the old one, with
     /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the
     /// events that the old one had not been given. All else stays: the PID, the handle, the mailbox
-    /// and its limit (where a future had none, there is one now, without a limit),
-    /// outstanding commands, whose completions the new version gets, monitors and
-    /// links. If that `init` refuses, the process ends with
-    /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
+    /// and its limit (a future, which has none, gets one without a limit), outstanding commands,
+    /// whose completions the new version gets, monitors and links. If that `init` refuses, the
+    /// process ends with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions
+    /// are closed.
     ///
-    /// A process with a state to hand over is sent a message instead, and
-    /// [upgrades itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one
-    /// thread take place in order. If the process ends before, the new version is dropped with it.
+    /// To hand over state, send the process a message instead: it [upgrades
+    /// itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one thread
+    /// take place in order. If the process ends before, the new version is dropped with it.
     ///
     /// # Errors
     /// [`UpgradeError`], with the new version, if the process has ended or never was.
@@ -155,11 +154,11 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// There is no live process to replace. The new version comes back.
+/// The error of an upgrade: there is no live process to replace. The new version comes back.
 pub struct UpgradeError<P: Protocol> {
-    /// Why.
+    /// The reason.
     pub reason: NoSuchProcess,
-    /// What was not started.
+    /// The new version, not started.
     pub refused: Refused<P>,
 }
 
@@ -173,21 +172,21 @@ error_by_display!(UpgradeError<P: Protocol>);
 
 type Call = Box<dyn FnOnce(&ExitReason) + Send>;
 
-/// A call that comes at the end of a process; from [`Handle::at_end`](crate::Handle::at_end).
-/// Dropping this leaves it as it is.
+/// A call at the end of a process; from [`Handle::at_end`](crate::Handle::at_end). Dropping this
+/// does not cancel the call.
 #[must_use = "dropping it is fine, but says that the call is never cancelled"]
 pub struct EndCall(Rival<Call>);
 
 impl EndCall {
-    /// With what the process keeps.
+    /// Makes the call, and the part of it that the process keeps.
     pub(crate) fn new(call: impl FnOnce(&ExitReason) + Send + 'static) -> (Self, PendingCall) {
         let call: Call = Box::new(call);
         let (call, pending) = rivals(call);
         (Self(call), PendingCall(Some(pending)))
     }
 
-    /// Has it not come, and drops what it would have called. Whether this was in time. Wait-free,
-    /// except for what is dropped.
+    /// Cancels the call, and drops its closure; returns true if this was in time. Wait-free, except
+    /// for the closure's destructor.
     pub fn cancel(self) -> bool {
         self.0.take().is_some()
     }
@@ -199,17 +198,17 @@ impl fmt::Debug for EndCall {
     }
 }
 
-/// What the process keeps of a call. If it is dropped, be it unread in the queue of a process that
-/// has ended, the call comes then.
+/// The part of a call that the process keeps. Dropping it makes the call, even from the queue of a
+/// process that has ended.
 pub(crate) struct PendingCall(Option<Rival<Call>>);
 
 impl PendingCall {
-    /// Calls, unless that was cancelled. A panic is contained.
+    /// Makes the call, unless it was cancelled. A panic is contained.
     pub(crate) fn run(mut self, reason: &ExitReason) {
         self.take_and_call(reason);
     }
 
-    /// Whether it is still to come.
+    /// Checks if the call is still to come.
     pub(crate) fn is_pending(&self) -> bool {
         self.0.as_ref().is_some_and(|call| !call.is_taken())
     }
@@ -228,13 +227,13 @@ impl Drop for PendingCall {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Has `call` called when the process `pid` has ended, exactly once, unless it is
+    /// Calls `call` exactly once, when the process `pid` has ended, unless it is
     /// [cancelled](EndCall::cancel) before: on the worker that ends the process, where it should be
-    /// short, and a panic is lost. Lock-free, except for memory. A process uses
-    /// [`monitor`](Self::monitor).
+    /// short, and its panic is lost. Lock-free, except for memory. Processes use
+    /// [`monitor`](Self::monitor) instead.
     ///
-    /// If the process has ended, or never was, it is called here, with
-    /// [`ExitReason::NoSuchProcess`]. What the process did happens before the call.
+    /// If the process has ended, or never was, `call` runs here, with
+    /// [`ExitReason::NoSuchProcess`]. The process's acts happen before the call.
     pub fn at_end(&self, pid: Pid, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
         let (end_call, pending) = EndCall::new(call);
         // What comes back, or is found by nobody, calls when it is dropped.

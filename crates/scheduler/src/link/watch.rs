@@ -1,4 +1,4 @@
-//! Watches: which process is told of whose end, exactly once.
+//! Watches: one process is told of the end of another, exactly once.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,14 +12,14 @@ use crate::table::body::{Item, Signal};
 use crate::table::pid::Pid;
 use crate::{Context, Handle, Protocol};
 
-/// One process told of the end of another, or two of each other's.
+/// Tells one process of the end of another, or two of each other's.
 ///
 /// A watch is attached to each process that it is *about*: the process's worker keeps it in
-/// [`Watchers`], or finds it in the queue at the end. A thread that finds that the process is over
-/// [fires](Self::fire) the watch, and the one that succeeds tells the other side.
+/// [`Watchers`], or finds it in the queue at the end. A thread that finds the process over
+/// [fires](Self::fire) the watch; the one that succeeds tells the other side.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// Whether one of the two is told of the other's end, or each.
+    /// Decides if one is told of the other's end, or each.
     kind: WatchKind,
     /// The process that has the watch.
     by: Pid,
@@ -28,7 +28,7 @@ pub(crate) struct Watch {
     state: AtomicU8,
 }
 
-/// Which of the two is told of which end.
+/// The direction of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WatchKind {
     /// `by` is told of the end of `with`.
@@ -37,15 +37,15 @@ pub(crate) enum WatchKind {
     Link,
 }
 
-/// Neither has happened.
+/// Neither fired nor cancelled.
 const ARMED: u8 = 0;
-/// One of the two is over, and the other one is being told.
+/// One process is over, and the other is being told.
 const FIRED: u8 = 1;
-/// Neither is to be told any more.
+/// Neither process is to be told any more.
 const CANCELLED: u8 = 2;
 
 impl Watch {
-    /// Neither fired nor cancelled.
+    /// Makes an armed watch.
     pub(crate) fn new(kind: WatchKind, by: Pid, with: Pid) -> Arc<Self> {
         let state = AtomicU8::new(ARMED);
         Arc::new(Self {
@@ -56,7 +56,7 @@ impl Watch {
         })
     }
 
-    /// Whether the caller must tell the other side: at most one caller ever.
+    /// Fires the watch; returns true to at most one caller ever, which must tell the other side.
     pub(crate) fn fire(&self) -> bool {
         // ORDERING: Relaxed: it only decides which of several is first; what they tell goes through
         // a queue.
@@ -66,15 +66,15 @@ impl Watch {
         fired.is_ok()
     }
 
-    /// Neither side is to be told any more. Whether this was in time: it had not fired.
+    /// Cancels the watch: neither side is told any more. Returns true if it had not fired.
     pub(crate) fn cancel(&self) -> bool {
         // ORDERING: Relaxed: for the process that is not to be told, see `is_cancelled`.
         self.state.swap(CANCELLED, Ordering::Relaxed) == ARMED
     }
 
-    /// Whether it was cancelled, as far as the calling worker knows, which would deliver its end.
-    /// If a process cancels it in a step, the workers of all later steps see that: the edges of its
-    /// state order them.
+    /// Checks if it was cancelled, as far as the calling worker, which would deliver its end,
+    /// knows. If a process cancels it in a step, the workers of all later steps see that: the edges
+    /// of its state order them.
     pub(crate) fn is_cancelled(&self) -> bool {
         // ORDERING: Relaxed: see above.
         self.state.load(Ordering::Relaxed) == CANCELLED
@@ -86,17 +86,17 @@ impl Watch {
         self.state.load(Ordering::Relaxed) == ARMED
     }
 
-    /// The process at the other end from `one`.
+    /// Returns the process at the other end from `one`.
     pub(crate) fn other_than(&self, one: Pid) -> Pid {
         if self.by == one { self.with } else { self.by }
     }
 }
 
-/// What is told of the end of a process.
+/// A target that is told of the end of a process.
 pub(crate) enum Watcher {
     /// The other process of a watch.
     Process(Arc<Watch>),
-    /// A call that is no process's.
+    /// A callback that belongs to no process.
     Call(PendingCall),
 }
 
@@ -114,8 +114,8 @@ impl Watcher {
 pub(crate) struct Watchers(Vec<Watcher>);
 
 impl Watchers {
-    /// Adds one. Sweeps out those that are over before it allocates: so there are at most twice as
-    /// many as were ever pending at a time, at an amortised constant cost.
+    /// Adds one. Sweeps out the dead ones before it allocates: so there are at most twice as many
+    /// as were ever pending at a time, at an amortised constant cost.
     pub(crate) fn push(&mut self, watcher: Watcher) {
         if self.0.len() == self.0.capacity() {
             self.0.retain(Watcher::is_pending);
@@ -142,19 +142,19 @@ pub struct Monitor(pub(crate) Arc<Watch>);
 pub struct Link(pub(crate) Arc<Watch>);
 
 impl Monitor {
-    /// The process that is told.
+    /// Returns the process that is told.
     pub fn watcher(&self) -> Pid {
         self.0.by
     }
 
-    /// The process that is watched.
+    /// Returns the process that is watched.
     pub fn watched(&self) -> Pid {
         self.0.with
     }
 
     /// Ends the monitor: if the watcher calls this in a step, none of its later steps gets this
-    /// monitor's [`Down`]. Returns whether it was in time: the watched process
-    /// had not been found to be over. Wait-free.
+    /// monitor's [`Down`]. Returns true if it was in time: the watched process had not been found
+    /// over. Wait-free.
     ///
     /// The watched process is not woken for it, and forgets it when other watches are added.
     pub fn demonitor(&self) -> bool {
@@ -163,44 +163,44 @@ impl Monitor {
 }
 
 impl Link {
-    /// The process that is at the other end from `one`.
+    /// Returns the process at the other end from `one`.
     pub fn other_than(&self, one: Pid) -> Pid {
         self.0.other_than(one)
     }
 
-    /// Ends the link: if one of the two calls this in a step, none of its later steps is the last
-    /// one because of this link, or gets its [`Exited`]. Returns whether it
-    /// was in time: neither of the two had been found to be over. Wait-free.
+    /// Ends the link: if one of the two calls this in a step, none of its later steps is its last
+    /// because of this link, or gets its [`Exited`]. Returns true if it was in time: neither of the
+    /// two had been found over. Wait-free.
     pub fn unlink(&self) -> bool {
         self.0.cancel()
     }
 }
 
-/// A process that was watched is over.
+/// The event that a watched process is over.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Down {
     /// The process.
     pub pid: Pid,
-    /// By which monitor.
+    /// The monitor that tells it.
     pub monitor: Monitor,
-    /// Why.
+    /// The reason for its end.
     pub reason: ExitReason,
 }
 
-/// A process that was linked is over.
+/// The event that a linked process is over.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Exited {
     /// The process.
     pub pid: Pid,
-    /// By which link.
+    /// The link that tells it.
     pub link: Link,
-    /// Why.
+    /// The reason for its end.
     pub reason: ExitReason,
 }
 
-/// What monitors and links have in common: a watch, and its identity.
+/// Implements the identity of monitors and links: that of their watch.
 macro_rules! by_watch {
     ($name:ident) => {
         impl PartialEq for $name {
@@ -230,13 +230,13 @@ by_watch!(Monitor);
 by_watch!(Link);
 
 impl<P: Protocol> Handle<P> {
-    /// Has the process `watcher` told of the end of `watched`, by one
+    /// Tells the process `watcher` of the end of `watched`, by one
     /// [`Event::Down`](crate::Event::Down). Lock-free.
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
-    /// event says [`ExitReason::NoSuchProcess`]. None if the watcher itself ends before, or
-    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives
-    /// after every message that the ended process sent, and does not end a wait for commands.
+    /// event says [`ExitReason::NoSuchProcess`]. None if the watcher itself ends before, or [ends
+    /// the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after all
+    /// messages of the ended process, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let watch = Watch::new(WatchKind::Monitor, watcher, watched);
         self.attach(watched, &watch);
@@ -252,12 +252,12 @@ impl<P: Protocol> Handle<P> {
     /// | otherwise | gets [`Event::Exited`](crate::Event::Exited) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoSuchProcess`](ExitReason::NoSuchProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     ///
-    /// (Erlang's rules, except that each call makes another link.) Exactly one of those, however
-    /// the end and this call race, unless they are [unlinked](Link::unlink) before. A process that
-    /// runs ends after its step, as if [terminated](Self::terminate); one with a backlog, before
-    /// its next step. It passes the reason on to the processes that are linked to it.
+    /// (Erlang's rules, except that each call makes another link.) Exactly one of these happens,
+    /// however the end and this call race, unless they are [unlinked](Link::unlink) before. A
+    /// process that runs ends after its step, as if [terminated](Self::terminate); one with a
+    /// backlog, before its next step. It passes the reason on to all that are linked to it.
     ///
-    /// A link of a process to itself does nothing.
+    /// Linking a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {
         let watch = Watch::new(WatchKind::Link, one, other);
         if one != other {
@@ -267,7 +267,7 @@ impl<P: Protocol> Handle<P> {
         Link(watch)
     }
 
-    /// Has the process `about` fire the watch at its end.
+    /// Makes the process `about` fire the watch at its end.
     pub(crate) fn attach(&self, about: Pid, watch: &Arc<Watch>) {
         match self.signal(about, Signal::Attach(Watcher::Process(Arc::clone(watch)))) {
             Ok(Heard::Surely) => {}
@@ -276,7 +276,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// The process `pid` is over: does what was left in its queue for that moment.
+    /// Handles an item left in the queue of the process `pid`, which is over.
     pub(crate) fn tell_end(&self, item: Item<P>, pid: Pid, reason: &ExitReason) {
         if let Item::Signal(Signal::Attach(watcher)) = item {
             self.tell(watcher, pid, reason);
@@ -290,7 +290,7 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// The process `from` is over: tells the other end of the watch, if nobody has.
+    /// Tells the other end of the watch that the process `from` is over, if nobody has.
     fn fire(&self, from: Pid, watch: &Arc<Watch>, reason: &ExitReason) {
         if watch.fire() {
             let (watch, reason) = (Arc::clone(watch), reason.clone());
@@ -314,7 +314,7 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> Context<'_, P> {
-    /// Has this process told of the end of `watched`. See [`Handle::monitor`].
+    /// Tells this process of the end of `watched`. See [`Handle::monitor`].
     pub fn monitor(&self, watched: Pid) -> Monitor {
         self.handle().monitor(self.pid(), watched)
     }

@@ -1,4 +1,4 @@
-//! What the processes of a table are doing, and what they wait for.
+//! The state of a table's processes: what each is doing or waits for.
 
 use std::fmt;
 use std::slice;
@@ -11,7 +11,7 @@ use filch_process_state::State;
 use crate::table::slot::Slot;
 use crate::{Context, Handle, PendingCommand, Pid, ProcessDetails, Protocol};
 
-/// What one process is doing.
+/// The state of one process.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,31 +20,31 @@ pub struct ProcessInfo {
     pub pid: Pid,
     /// Its names, in no order. An [extension](crate::Extension) that keeps names adds them.
     pub names: Vec<Arc<str>>,
-    /// What it is doing, or waits for.
+    /// Its activity: running, ready, or waiting.
     pub activity: Activity,
-    /// Commands that it yielded and whose completions it has not been given.
+    /// Commands that it yielded and whose completions it was not given.
     pub outstanding: u32,
-    /// Messages sent to it that no step has been given; `None` without a limit, since they are not
-    /// counted then.
+    /// Messages sent to it and not given to a step; `None` without a limit, as they are not counted
+    /// then.
     pub undelivered: Option<u32>,
-    /// Messages, and other events, that lie in its queue: known up to some fifty, and else at least
-    /// so many. What its worker has drained, and no step has been given, is not among them.
+    /// Messages and other events in its queue: exact up to some fifty, beyond that a lower bound.
+    /// Events that its worker has drained and not yet given to a step are not counted.
     #[cfg_attr(feature = "serde", serde(with = "SerializedDepth"))]
     pub queued: Depth,
     /// Steps that it has taken.
     pub steps: u64,
     /// Messages, and other events except completions, that its steps were given.
     pub messages: u64,
-    /// Of the steps, those that were given no event while commands of the process were under way:
-    /// it goes on where it could wait. `u32::MAX` means as many or more.
+    /// Steps that were given no event while commands of the process were under way: it goes on
+    /// where it could wait. `u32::MAX` means as many or more.
     pub empty_steps: u32,
-    /// What is known besides, if a journal is kept of the process.
+    /// The journal's notes of the process, if there is a journal.
     pub details: Option<Box<ProcessDetails>>,
 }
 
 impl ProcessInfo {
-    /// Of the process `pid` in that slot, on which the caller holds a pin, or which it has. Each
-    /// field was true at some moment during the call.
+    /// Looks at the process `pid` in that slot, which the caller has or has pinned. Each field was
+    /// true at some moment during the call.
     pub(crate) fn of<P: Protocol>(pid: Pid, slot: &Slot<P>) -> Self {
         let activity = match (slot.state.state(), slot.events.is_closed()) {
             (State::Complete, false) => Activity::Starting,
@@ -69,14 +69,14 @@ impl ProcessInfo {
         }
     }
 
-    /// Whether it goes on by itself.
+    /// Checks if it goes on by itself.
     pub fn can_run(&self) -> bool {
         use Activity::{Ending, Ready, Running};
         matches!(self.activity, Ready | Running | Ending)
     }
 }
 
-/// How a [`Depth`] is serialized.
+/// The serialized form of a [`Depth`].
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize)]
 #[serde(remote = "Depth")]
@@ -85,22 +85,22 @@ struct SerializedDepth {
     is_exact: bool,
 }
 
-/// What a process is doing.
+/// The activity of a process.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activity {
     /// Its `init` is running.
     Starting,
-    /// It waits for its turn.
+    /// It waits for a worker.
     Ready,
     /// It is in a step.
     Running,
     /// It waits for commands.
     Blocked,
-    /// It waits for whatever comes.
+    /// It waits for any event.
     Idle,
-    /// It is a future that is pending: it waits for its waker, wherever that is.
+    /// It is a pending future: it waits for its waker, wherever that is.
     Pending,
     /// Its last step is over, and it is being closed.
     Ending,
@@ -120,7 +120,7 @@ impl fmt::Display for Activity {
     }
 }
 
-/// What a pending future waits for.
+/// A pending future, and all that can wake it.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingFuture {
@@ -128,23 +128,23 @@ pub struct PendingFuture {
     pub pid: Pid,
     /// The processes whose handles it awaits. The end of each will wake it.
     pub awaits: Vec<Pid>,
-    /// Clones of its waker that are kept elsewhere: by threads, timers, channels, or by other
-    /// futures than join handles. Each may wake it; of none it is known who has it.
+    /// Clones of its waker that are kept elsewhere: by threads, timers, channels, or futures other
+    /// than join handles. Each may wake it; their holders are unknown.
     pub wakers: usize,
 }
 
-/// Timers that are pending.
+/// The pending timers.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingTimers {
-    /// How many there are.
+    /// The number of timers.
     pub count: usize,
-    /// How long it is until the first of them is due, by its own clock. Zero: it is due, or firing.
+    /// The time until the first of them is due, by its own clock; zero if it is due, or firing.
     pub next: Duration,
 }
 
 impl<P: Protocol> Handle<P> {
-    /// What each process that lives is doing; those that come and go meanwhile may be missing.
+    /// Returns the state of each live process; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
         let processes = self.table().iter();
         let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
@@ -152,22 +152,22 @@ impl<P: Protocol> Handle<P> {
         list
     }
 
-    /// What the process `pid` is doing, if it lives. Looks at all names that processes have.
+    /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
         let is_live = process.is_live();
         is_live.then(|| self.look_at_one(process.slot()))
     }
 
-    /// What a process is doing, and what is known of it beside its slot, on which the caller holds
-    /// a pin.
+    /// Returns the state of a process in its slot, which the caller has pinned, with all that is
+    /// noted elsewhere.
     fn look_at_one(&self, slot: &Slot<P>) -> ProcessInfo {
         let mut info = self.look_at(slot);
         self.add_names(slice::from_mut(&mut info));
         info
     }
 
-    /// The same without its names.
+    /// Returns the same without the names.
     fn look_at(&self, slot: &Slot<P>) -> ProcessInfo {
         let pid = self.table().pid_of(slot);
         let mut info = ProcessInfo::of(pid, slot);
@@ -181,7 +181,7 @@ impl<P: Protocol> Handle<P> {
         info
     }
 
-    /// Adds the names to a list in the order of the slots, which is that of the PIDs.
+    /// Adds the names to a list that is in the order of the slots, as PIDs are.
     fn add_names(&self, list: &mut [ProcessInfo]) {
         for extension in self.shared().extensions.all() {
             let lives = |pid| self.takes_messages(pid);
@@ -196,14 +196,14 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> Context<'_, P> {
-    /// The process's own figures: how much it has done, and what waits for it.
+    /// Returns the process's own state: the work it has done, and the events that wait for it.
     pub fn info(&self) -> ProcessInfo {
         self.handle().look_at_one(self.slot())
     }
 }
 
-/// A table for people: a line with the names of the columns, and one for each of these processes;
-/// behind that one, if a journal is kept, a line for each command that is under way.
+/// A table for people: a line of column names, and a line for each of these processes, followed, if
+/// there is a journal, by a line for each of its open commands.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessList<'a>(pub &'a [ProcessInfo]);
 
@@ -219,7 +219,7 @@ impl fmt::Display for ProcessList<'_> {
 }
 
 impl ProcessInfo {
-    /// Its line, behind a line break.
+    /// Writes its line, after a line break.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mailbox = match self.undelivered {
             Some(count) => count.to_string(),
@@ -243,7 +243,7 @@ impl ProcessInfo {
 }
 
 impl ProcessDetails {
-    /// The rest of the line, and one for each command, up to [`MOST`].
+    /// Writes the rest of the line, and one for each command, up to [`MOST`].
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "  {}, {} old", self.type_name, Seconds(self.age))?;
         if let Some(parent) = self.parent {
@@ -259,7 +259,7 @@ impl ProcessDetails {
     }
 }
 
-/// Commands of a process that are shown.
+/// The most commands of a process that are shown.
 const MOST: usize = 16;
 
 impl fmt::Display for PendingCommand {
@@ -279,7 +279,7 @@ impl fmt::Display for PendingCommand {
     }
 }
 
-/// A time, as people read it at night.
+/// A duration, for display.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {

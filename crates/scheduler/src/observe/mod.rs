@@ -1,4 +1,4 @@
-//! What is going on: of one process, of all, and when nothing can run any more.
+//! Reports of one process, of all, and of a standstill.
 
 pub(crate) mod info;
 pub(crate) mod running;

@@ -1,4 +1,4 @@
-//! A call of the user's code that has not returned: where it runs, for which process, since when.
+//! A call of the user's code that has not returned: its place, its process, and its age.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use crate::process::command::CommandLabel;
 use crate::{Handle, Pid, Protocol};
 
 /// A call of the user's code that has not returned. Its [`Display`](fmt::Display) is a line for a
-/// person with a program that hangs.
+/// person whose program hangs.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunningCall {
     /// The name of its thread, as a debugger shows it.
     pub thread: String,
-    /// The process that it runs for, if it does for one.
+    /// The process that it runs for, if any.
     pub process: Option<Pid>,
-    /// The name of that one's type, if the scheduler keeps a [journal](crate::Builder::observer).
+    /// The name of the process's type, if the scheduler has a [journal](crate::Builder::observer).
     pub type_name: Option<&'static str>,
-    /// What it is.
+    /// The kind of call.
     pub kind: CallKind,
-    /// For how long it has run: exactly for commands, blocking calls and timers. A step has no
-    /// clock, so that this is the time since a shutdown, a dump or
+    /// The time that it has run: exact for commands, blocking calls and timers. A step has no
+    /// clock: this is the time since a shutdown, a dump or
     /// [`Handle::running`](crate::Handle::running) first saw it.
     pub elapsed: Duration,
 }
 
-/// What a [`RunningCall`] is.
+/// The kinds of [`RunningCall`].
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ pub enum CallKind {
         /// The label that it was given.
         label: Option<Cow<'static, str>>,
     },
-    /// A step, or what a worker calls besides for a process that has not ended: the command
+    /// A step, or other code that a worker calls for a process that has not ended: the command
     /// handler, `close`, a hook, a destructor.
     Step,
     /// A [`blocking`](crate::Handle::blocking) call in a step.
@@ -49,10 +49,10 @@ pub enum CallKind {
     /// A job of the pool that is [attached](crate::Handle::pool), from a thread outside or from
     /// another worker. It may sleep until a part of it has ended elsewhere.
     Job,
-    /// What follows the end of a process: a call of [`on_exit`](crate::ProcessHandle::on_exit), or
-    /// the destructor of an output.
+    /// A call after the end of a process: of [`on_exit`](crate::ProcessHandle::on_exit), or of the
+    /// destructor of an output.
     AfterEnd,
-    /// What a timer fires. The timers were the command handler's.
+    /// A call by a timer. The timers belonged to the command handler.
     Timer,
     /// A destructor at the scheduler's end: of the command handler, of the hooks, of a receiver, or
     /// of a worker's thread-local value.
@@ -94,9 +94,9 @@ impl fmt::Display for RunningCall {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// The calls of the user's code that are under way: on the workers, and on
-    /// `BlockingThreads` for this scheduler's processes. Takes some locks
-    /// for a moment, and disturbs nothing else.
+    /// Returns the calls of the user's code that are under way: on the workers, and on
+    /// `BlockingThreads` for this scheduler's processes. Takes some locks for a moment, and
+    /// disturbs nothing else.
     pub fn running(&self) -> Vec<RunningCall> {
         let mut running = self.running_commands();
         let tasks = self.shared().processors.running();
@@ -117,7 +117,7 @@ impl<P: Protocol> Handle<P> {
         journal.type_name(process?)
     }
 
-    /// What a worker is in the middle of.
+    /// Returns the call that a worker is in the middle of.
     pub(crate) fn call_of(&self, task: RunningTask) -> RunningCall {
         let process = task.label.and_then(|label| self.labelled(label));
         let kind = match task.inside {
@@ -140,14 +140,14 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Whether the process has left its exit, and its worker only tells of it.
+    /// Checks if the process has left its exit, so that its worker only tells of it.
     fn has_exited(&self, process: Pid) -> bool {
         let slot = self.table().find(process);
         slot.is_none_or(|slot| slot.life.is_set())
     }
 }
 
-/// The commands that run on blocking threads.
+/// Returns the commands that run on blocking threads.
 pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<RunningCall> {
     let running = calls.running().into_iter().map(|call| RunningCall {
         thread: call.thread,
@@ -162,15 +162,15 @@ pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<Runni
     running.collect()
 }
 
-/// What is told of them.
+/// The callback for long steps.
 pub(crate) type OnLongStep = Box<dyn Fn(&RunningCall) + Send>;
 
 impl<P: Protocol> Handle<P> {
-    /// Has `call` told of each step that lasts longer than `limit`. See
+    /// Calls `call` for each step that lasts longer than `limit`. See
     /// [`Builder::watchdog`](crate::Builder::watchdog).
     ///
     /// # Errors
-    /// The system refuses the thread.
+    /// The system's, if it refuses the thread.
     pub(crate) fn watch_steps(&self, limit: Duration, call: OnLongStep) -> io::Result<()> {
         let handle = self.clone();
         let tell = move |task| call(&handle.call_of(task));

@@ -1,4 +1,4 @@
-//! Whether anything will ever happen again, and what the processes wait for if not.
+//! Standstills: nothing can run any more, and the processes wait for something outside or for ever.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -13,31 +13,31 @@ use crate::observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, 
 use crate::table::pid::Pid;
 use crate::{CalledFromInside, Handle, Protocol};
 
-/// What the processes wait for when nothing can run any more. Its `Display` is a report for people.
+/// A standstill: nothing can run any more. Its `Display` is a report for people.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standstill {
-    /// The processes that live.
+    /// The live processes.
     pub processes: Vec<ProcessInfo>,
-    /// What those of them wait for that are pending futures.
+    /// The processes that are pending futures, and all that can wake them.
     pub futures: Vec<PendingFuture>,
-    /// The timers that are pending, if any are: see [`Verdict::AwaitsTimers`].
+    /// The pending timers, if there are any: see [`Verdict::AwaitsTimers`].
     pub timers: Option<PendingTimers>,
 }
 
-/// Whether anything will ever happen again.
+/// The verdict on a standstill: can anything happen again?
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// No process lives.
     AllEnded,
-    /// Timers are pending that will send messages to processes here, complete their commands or
-    /// wake their futures. More than these may come from outside.
+    /// Pending timers will send messages to processes here, complete their commands or wake their
+    /// futures. More than these may come from outside.
     AwaitsTimers(PendingTimers),
-    /// A thread outside holds the completion of a command, or is in the middle of submitting a
-    /// process, or has the waker of a future.
+    /// A thread outside holds the completion of a command, or is submitting a process, or has the
+    /// waker of a future.
     AwaitsOutside,
     /// No command is under way, and no future has a waker outside: the processes wait for messages,
     /// or for each other. If no thread outside sends a message either, they wait for ever.
@@ -45,7 +45,7 @@ pub enum Verdict {
 }
 
 impl Standstill {
-    /// Of the processes that live. `timers` of which none is pending are none.
+    /// Makes a standstill of the live processes; `timers` with a count of zero become `None`.
     pub fn new(
         processes: Vec<ProcessInfo>,
         futures: Vec<PendingFuture>,
@@ -58,13 +58,13 @@ impl Standstill {
         }
     }
 
-    /// Whether anything will ever happen again.
+    /// Returns the verdict: can anything happen again?
     ///
     /// It is never [`Deadlock`](Verdict::Deadlock) while something that the processes wait for is
-    /// known to be able to come. What is held outside counts as able to come, be it held by
-    /// something that waits in its turn: a completion that a process keeps, to complete it later;
-    /// the waker of a future in a channel or a lock whose other end is with a process here. A
-    /// closure that sends a message, and that is not known to be a timer's, is a thread outside.
+    /// known to be able to come. All that is held outside counts so, even if its holder waits in
+    /// turn: a completion that a process keeps, to complete it later; the waker of a future in a
+    /// channel or a lock whose other end is with a process here. A closure that sends a message,
+    /// and is not known to be a timer's, counts as a thread outside.
     pub fn verdict(&self) -> Verdict {
         if self.processes.is_empty() {
             Verdict::AllEnded
@@ -77,8 +77,8 @@ impl Standstill {
         }
     }
 
-    /// Whether something that is known to be outside can make one of them go on. (If one awaits
-    /// another that goes on, that other one is such.)
+    /// Checks if something known to be outside can wake one of them. (If one awaits another that
+    /// can go on, the other counts.)
     fn is_any_awake(&self) -> bool {
         let lives = |pid: &Pid| self.processes.iter().any(|process| process.pid == *pid);
         let is_looked_at = |pid| self.futures.iter().any(|future| future.pid == pid);
@@ -94,7 +94,7 @@ impl Standstill {
         self.processes.iter().any(process_is) || self.futures.iter().any(future_is)
     }
 
-    /// What the report begins with.
+    /// Returns the first line of the report.
     fn headline(&self) -> String {
         let (is_are, waiting) = match self.processes.len() {
             1 => ("is", "1 process waits".to_owned()),
@@ -152,17 +152,17 @@ fn list(pids: &[Pid], between: &str) -> String {
     names.join(between)
 }
 
-/// Why there was no standstill to wait for.
+/// The reason why there was no standstill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StandstillError {
-    /// Called on a worker of the same scheduler, which would run for as long as it waited.
+    /// Called on a worker of the same scheduler, which is busy for as long as it waits.
     CalledFromInside,
-    /// The workers have left, and what became runnable since will never run.
+    /// The workers have left: tasks that became runnable since will never run.
     ShutDown,
-    /// Something ran until the time was over.
+    /// Something ran until the time limit.
     StillRunning {
-        /// The processes that could run when it was: none, if each stood still for a moment.
+        /// The processes that could run then: none, if each stood still for a moment.
         processes: Vec<ProcessInfo>,
     },
 }
@@ -189,13 +189,13 @@ impl std::error::Error for StandstillError {}
 
 impl<P: Protocol> Handle<P> {
     /// Blocks until no process can run any more, unless a thread outside completes a command,
-    /// sends, wakes, or submits; then says what each one waits for. Blocking, while anything is
-    /// runnable: for ever, if a process never stops to run. Where that may be, there is a limit:
+    /// sends, wakes, or submits; then reports each process. Blocks for ever if a process never
+    /// stops running: where that may be, use
     /// [`wait_for_standstill_timeout`](Self::wait_for_standstill_timeout).
     ///
     /// The standstill is exact: at one moment during the call all workers were idle and nothing was
-    /// runnable, and until the last process had been looked at no step was taken. What it knows of
-    /// futures and timers, and what it cannot see, says [`Standstill::verdict`].
+    /// runnable, and until the last process had been looked at no step was taken.
+    /// [`Standstill::verdict`] says how far it knows futures and timers.
     ///
     /// # Errors
     /// [`StandstillError::CalledFromInside`], [`StandstillError::ShutDown`].
@@ -203,7 +203,7 @@ impl<P: Protocol> Handle<P> {
         self.standstill_by(None)
     }
 
-    /// [`wait_for_standstill`](Self::wait_for_standstill), for at most that long.
+    /// Waits as [`wait_for_standstill`](Self::wait_for_standstill), for at most `limit`.
     ///
     /// # Errors
     /// [`StandstillError`].
@@ -243,8 +243,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// What each process waits for; none if one has been woken since, or has taken a step while
-    /// others were looked at.
+    /// Returns the state of all processes; `None` if one has been woken since, or has taken a step
+    /// while others were looked at.
     fn look_at_all(&self, before: u64) -> Option<Standstill> {
         let looking = &self.shared().looking;
         let _one_at_a_time = lock(looking);
@@ -274,7 +274,7 @@ impl<P: Protocol> Handle<P> {
         (self.moves() == before).then_some(standstill)
     }
 
-    /// What the futures await, of the processes that live.
+    /// Finds the live processes that the futures await.
     fn awaited(&self, futures: Vec<(Pid, Wakers)>, alive: &[ProcessInfo]) -> Vec<PendingFuture> {
         let mut by_slot = HashMap::<_, Vec<_>>::new();
         for process in alive.iter().filter(|_| !futures.is_empty()) {
@@ -297,7 +297,7 @@ impl<P: Protocol> Handle<P> {
         awaited.collect()
     }
 
-    /// Steps taken and processes ended: while all is quiet, it stays as it is.
+    /// Counts the steps taken and processes ended: constant while all is quiet.
     fn moves(&self) -> u64 {
         let counters = self.shared().counters.iter();
         counters
@@ -306,17 +306,17 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// What a pending future can be woken by.
+/// The wakers of a pending future.
 pub(crate) struct Wakers {
-    /// The address by which they know the future: that of its slot.
+    /// The address by which they know the future: its slot's.
     pub(crate) slot: usize,
-    /// Clones of its waker, wherever they are.
+    /// The number of clones of its waker, wherever they are.
     pub(crate) clones: usize,
 }
 
 impl<P: Protocol> Handle<P> {
-    /// The wakers of the future `pid`, if it is pending; none if it has been woken, or is being
-    /// looked at by another thread.
+    /// Returns the wakers of the future `pid`, if it is pending; `None` if it has been woken, or
+    /// another thread is looking at it.
     pub(crate) fn look_at_future(&self, pid: Pid) -> Option<Wakers> {
         let process = self.table().pin(pid)?;
         let slot = process.slot();

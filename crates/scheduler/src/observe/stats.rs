@@ -1,4 +1,4 @@
-//! What the workers have done.
+//! The figures of the workers' work.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use filch_sync::atomic::Ordering;
 use crate::table::stats::Counters;
 use crate::{Handle, Protocol};
 
-/// What a scheduler has done since it was started.
+/// The figures of a scheduler since its start.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Processes that live now.
+    /// Live processes.
     pub live: usize,
-    /// Messages that were dropped for want of room, as their mailbox says.
+    /// Messages that were dropped for want of room, by the policy of their mailbox.
     pub dropped: u64,
-    /// How many processes wait to be run, and where.
+    /// The number of runnable processes, by queue.
     pub queues: QueueLengths,
     /// One entry per worker.
     pub workers: Vec<WorkerStats>,
 }
 
-/// What one worker has done.
+/// The figures of one worker.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
@@ -36,20 +36,19 @@ pub struct WorkerStats {
     pub commands: u64,
     /// Completions delivered.
     pub completions: u64,
-    /// Of the steps, those that were given no event while the process had commands under way: it
-    /// said [`go_on`](crate::StepOutput::go_on) where it could have
-    /// [waited](crate::StepOutput::wait).
+    /// Steps that were given no event while the process had commands under way: it said
+    /// [`go_on`](crate::StepOutput::go_on) where it could have [waited](crate::StepOutput::wait).
     pub empty_steps: u64,
     /// Processes that ended here.
     pub ended: u64,
-    /// Of those, the ones that did not end well.
+    /// Processes that ended here, and not well.
     pub failed: u64,
-    /// What its processor did to find the work.
+    /// The figures of its processor's search for work.
     pub processor: ProcessorStats,
 }
 
 impl Stats {
-    /// All workers together.
+    /// Sums up all workers.
     pub fn total(&self) -> WorkerStats {
         self.workers
             .iter()
@@ -66,7 +65,7 @@ impl Stats {
     }
 }
 
-/// Names of columns, and how wide they are.
+/// Names and widths of the columns.
 const COLUMNS: [(&str, usize); 12] = [
     ("ended", 9),
     ("failed", 8),
@@ -83,7 +82,7 @@ const COLUMNS: [(&str, usize); 12] = [
 ];
 
 impl WorkerStats {
-    /// In the order of [`COLUMNS`].
+    /// Returns the figures in the order of [`COLUMNS`].
     fn columns(&self) -> [u64; COLUMNS.len()] {
         [
             self.ended,
@@ -153,7 +152,7 @@ impl WorkerStats {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// What the scheduler has done so far. Each number was true at some moment during the call.
+    /// Returns the figures so far. Each number was true at some moment during the call.
     pub fn stats(&self) -> Stats {
         let processors = self.shared().processors.stats();
         Stats {

@@ -14,15 +14,14 @@ use crate::{
 
 /// Does the commands that processes yield.
 ///
-/// Called on the worker that ran the step, right after it. A short command is completed on the
-/// spot; a long one is passed on with its [`Completion`], and completed from elsewhere. A handler
-/// that blocks keeps the worker from running processes.
+/// Called on the worker that ran the step, right after it. Complete a short command on the spot;
+/// pass a long one on with its [`Completion`], and complete it from elsewhere. A handler that
+/// blocks keeps the worker from running processes.
 ///
-/// The handler is dropped by the last worker that leaves: before
-/// [`shutdown`](crate::Scheduler::shutdown) returns, if that waits for the workers. A closure is a
-/// handler: see the [crate](crate).
+/// The last worker that leaves drops the handler: before [`shutdown`](crate::Scheduler::shutdown)
+/// returns, if that waits for the workers. A closure is a handler: see the [crate](crate).
 pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
-    /// Does `command`, or has it done, and answers through `completion`.
+    /// Does `command`, or has it done elsewhere, and answers through `completion`.
     ///
     /// A panic in here completes the command with [`CommandError::Panicked`], unless it was
     /// completed before.
@@ -52,37 +51,37 @@ where
 /// }
 /// ```
 ///
-/// What the thread did before it completes happens before the step that sees the completion.
+/// The thread's acts before the completion happen before the step that sees it.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
-    /// Before the handle: with the last one goes the scheduler.
+    /// Dropped before the handle: dropping the last handle drops the scheduler.
     command: OpenCommand<P>,
     scheduler: Handle<P>,
 }
 
 impl<P: Protocol> Completion<P> {
-    /// The scheduler of the process that yielded the command.
+    /// Returns the handle to the scheduler of the process that yielded the command.
     pub fn handle(&self) -> &Handle<P> {
         &self.scheduler
     }
 
-    /// The command is done: the process's next step gets `reply`. Lock-free.
+    /// Completes the command: the process's next step gets `reply`. Lock-free.
     pub fn complete(self, reply: P::Reply) {
         self.command.answer(Ok(reply));
     }
 
-    /// The command failed: the process's next step gets `error`. Lock-free.
+    /// Fails the command: the process's next step gets `error`. Lock-free.
     pub fn fail(self, error: P::Error) {
         self.command.answer(Err(CommandError::Failed(error)));
     }
 
-    /// Answers with what `work` returns, or panics with.
+    /// Completes the command with the result of `work`, or with its panic.
     pub fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         self.command.answer_by(work);
     }
 
-    /// Has the exit of `process`, through `reply`, answer. No thread waits for that. `reply` runs
-    /// where the process ends; if it panics, the command completes with that message.
+    /// Completes the command with the exit of `process`, through `reply`. No thread waits for it.
+    /// `reply` runs where the process ends; if it panics, the command completes with that message.
     pub fn follow(
         self,
         process: ProcessHandle<P>,
@@ -93,9 +92,8 @@ impl<P: Protocol> Completion<P> {
         process.on_exit(|exit| self.answer_by(|| reply(exit)));
     }
 
-    /// Has `call` called when the process that yielded the command has ended, and nobody waits for
-    /// its answer any more: to give up a request, a timer, a place in a line. See
-    /// [`Handle::at_end`].
+    /// Calls `call` when the process that yielded the command has ended, and nobody waits for its
+    /// answer any more: to give up a request, a timer, a place in a line. See [`Handle::at_end`].
     pub fn at_end(&self, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
         self.scheduler.at_end(self.pid(), call)
     }
@@ -129,16 +127,16 @@ pub(crate) fn dispatch<P: Protocol>(
     answer_panics(|| handler.handle(command, completion));
 }
 
-/// A command of a process that is under way: the right, and the duty, to complete it, once, from
-/// any thread. Dropping it completes it with [`CommandError::Abandoned`].
+/// An open command of a process: the right, and the duty, to complete it, once, from any thread.
+/// Dropping it completes it with [`CommandError::Abandoned`].
 ///
 /// The handler gets one in a [`Completion`](crate::Completion). A step
-/// [opens](crate::StepOutput::open_command) one for what it has done without the handler.
+/// [opens](crate::StepOutput::open_command) one for a command that the handler does not do.
 ///
-/// Its fields are whole words. It is moved right after it is made, and reading a word that was
+/// Its fields are whole words: it is moved right after it is made, and reading a word that was
 /// written in pieces waits until they have left the store buffer.
 pub struct OpenCommand<P: Protocol> {
-    /// Until it is answered: so long the PID cannot come to mean another process.
+    /// `None` once it is answered. The pin keeps the PID from meaning another process.
     process: Option<Pinned<P>>,
     tag: u64,
     /// Its number in the journal, if there is one.
@@ -146,7 +144,7 @@ pub struct OpenCommand<P: Protocol> {
 }
 
 impl<P: Protocol> OpenCommand<P> {
-    /// What the process has yielded with that tag.
+    /// Opens a command of the process, with that tag.
     #[inline]
     pub(crate) fn new(process: Pinned<P>, tag: u64) -> Self {
         let scheduler = process.scheduler();
@@ -166,30 +164,30 @@ impl<P: Protocol> OpenCommand<P> {
         }
     }
 
-    /// Tells reports that what is done is a call of the process `to`.
+    /// Tells reports that the command is a call of the process `to`.
     pub fn note_call(&self, to: Pid, is_limited: bool) {
         if let Some(journal) = &self.process().scheduler().shared().journal {
             journal.note_call(self.pid(), self.number, to, is_limited);
         }
     }
 
-    /// The process that has yielded it.
+    /// Returns the PID of the process that yielded it.
     pub fn pid(&self) -> Pid {
         self.process().pid()
     }
 
-    /// The tag that it was given.
+    /// Returns the tag that it was given.
     pub fn tag(&self) -> u64 {
         self.tag
     }
 
-    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
-    /// spared.
+    /// Checks if the process still lives. If not, nobody reads the answer, and the work for it can
+    /// be saved.
     pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }
 
-    /// Completes it with what `work` returns, or panics with.
+    /// Completes it with the result of `work`, or with its panic.
     #[inline]
     pub fn answer_by(mut self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
         // Delivered in there, a reply goes by registers.
@@ -256,7 +254,7 @@ impl<P: Protocol> Drop for OpenCommand<P> {
     }
 }
 
-/// What is known of a command that a blocking thread does.
+/// The label of a command that a blocking thread does.
 #[derive(Clone)]
 pub(crate) struct CommandLabel {
     pub(crate) process: Pid,
@@ -264,11 +262,11 @@ pub(crate) struct CommandLabel {
     pub(crate) label: Option<Cow<'static, str>>,
 }
 
-/// Answers what a panic has dropped, with its message.
+/// Answers a dropped command with the panic's message.
 type Unwound = Box<dyn FnOnce(&str)>;
 
 thread_local! {
-    /// While this thread calls a handler: what a panic of that one dropped.
+    /// The commands that a panic of the handler dropped; `None` unless this thread calls a handler.
     static UNWOUND: RefCell<Option<Vec<Unwound>>> = RefCell::new(None)
 }
 

@@ -1,4 +1,4 @@
-//! What a process knows of the world.
+//! The context of a process: its PID and its scheduler.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,17 +11,17 @@ use crate::table::pinned::Pinned;
 use crate::table::slot::Slot;
 use crate::{Handle, Pid, Protocol};
 
-/// What a process knows of the world: its PID, and the scheduler that it lives in.
+/// The context of a process: its PID, and the scheduler that it lives in.
 pub struct Context<'a, P: Protocol> {
     handle: &'a Handle<P>,
     slot: &'a Slot<P>,
-    /// Here and not asked for: it is mostly copied into a message, and to read what was written
-    /// right before, in pieces, takes as long as an exchange.
+    /// A copy: the PID is mostly copied into a message, and reading it where it was just written,
+    /// in pieces, takes as long as an exchange.
     pid: Pid,
 }
 
 impl<'a, P: Protocol> Context<'a, P> {
-    /// Of the process in that slot.
+    /// Makes the context of the process in that slot.
     ///
     /// # Safety
     /// The slot is of that scheduler's table. The caller has the process in it, or pins it, for as
@@ -32,7 +32,7 @@ impl<'a, P: Protocol> Context<'a, P> {
         Self { handle, slot, pid }
     }
 
-    /// A pin on the process's slot.
+    /// Returns a pin on the process's slot.
     #[inline]
     pub(crate) fn pin(&self) -> Pinned<P> {
         // SAFETY: the contract of `new`.
@@ -44,18 +44,18 @@ impl<'a, P: Protocol> Context<'a, P> {
         self.slot
     }
 
-    /// The process's PID, for others to send to.
+    /// Returns the process's PID, for others to send to.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Whether the process was submitted [as a future](crate::Submission::future): for
+    /// Checks if the process was submitted [as a future](crate::Submission::future): for
     /// [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
         self.slot.is_future()
     }
 
-    /// The scheduler, to keep beyond the call.
+    /// Returns the handle to the scheduler, to keep beyond the call.
     pub fn handle(&self) -> &'a Handle<P> {
         self.handle
     }
@@ -72,9 +72,9 @@ impl<P: Protocol> Deref for Context<'_, P> {
 
 crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);
 
-/// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it has the
-/// process take a turn, with an event or without. It is not counted; each clone holds the process's
-/// place in the table, and is nothing else.
+/// The waker of a process, lent for a call of it; from [`Context::waker`]. Waking it makes the
+/// process take a turn, with an event or without. It is not counted; each clone only holds the
+/// process's slot in the table.
 pub struct ProcessWaker<'a> {
     waker: ManuallyDrop<Waker>,
     lent: PhantomData<&'a ()>,
@@ -95,7 +95,7 @@ impl fmt::Debug for ProcessWaker<'_> {
 }
 
 impl<P: Protocol> Context<'_, P> {
-    /// The process's waker, to poll a future with. A process that says
+    /// Returns the process's waker, to poll a future with. A process that says
     /// [`pending`](crate::StepOutput::pending) takes its next step when it is woken.
     #[inline]
     pub fn waker(&self) -> ProcessWaker<'_> {
@@ -113,20 +113,20 @@ impl<P: Protocol> Context<'_, P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Whether that is the waker of a process of this protocol. Of a scheduler that was built
-    /// elsewhere in the program it may not be found out.
+    /// Checks if that is the waker of a process of this protocol. It may not recognize one of a
+    /// scheduler that was built elsewhere in the program.
     pub(crate) fn is_own_waker(&self, waker: &Waker) -> bool {
         ptr::eq(waker.vtable(), self.shared().waker_functions)
     }
 }
 
-/// What the wakers of processes do. There may be several copies in a program: each scheduler has
-/// one, by which it knows its wakers.
+/// Returns the functions of the processes' wakers. A program may contain several copies: each
+/// scheduler has one, by which it recognizes its wakers.
 pub(crate) fn functions<P: Protocol>() -> &'static RawWakerVTable {
     &Wake::<P>::FUNCTIONS
 }
 
-/// The waker of a process again.
+/// Makes the waker of a process from its data.
 ///
 /// # Safety
 /// The data is that of a waker with [such functions](functions), which the result takes over.
@@ -135,18 +135,18 @@ pub(crate) unsafe fn from_data<P: Protocol>(data: *const ()) -> Waker {
     unsafe { Waker::new(data, functions::<P>()) }
 }
 
-/// What a waker does. The data is the slot.
+/// The functions of a waker, whose data is the slot.
 struct Wake<P: Protocol>(PhantomData<P>);
 
 impl<P: Protocol> Wake<P> {
     const FUNCTIONS: RawWakerVTable =
         RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
 
-    /// The pin of the waker with that data.
+    /// Returns the pin of the waker with that data.
     ///
     /// # Safety
-    /// The data is that of a waker that lives. The result stands for its pin: it is dropped if the
-    /// waker goes.
+    /// The data is that of a live waker. The result stands for its pin: drop it only if the waker
+    /// goes.
     unsafe fn pin(data: *const ()) -> ManuallyDrop<Pinned<P>> {
         // SAFETY: made of a slot's address (contract), which is not null, and has a pin.
         ManuallyDrop::new(unsafe { Pinned::new(NonNull::new_unchecked(data.cast_mut().cast())) })
@@ -167,7 +167,7 @@ impl<P: Protocol> Wake<P> {
         pinned.nudge();
     }
 
-    /// Running: it is polled once more. Ended: nothing happens.
+    /// Wakes the process: if it runs, it is polled once more; if it has ended, nothing happens.
     unsafe fn wake_by_ref(data: *const ()) {
         // SAFETY: the waker lives, and stays.
         unsafe { Self::pin(data) }.nudge();

@@ -1,4 +1,4 @@
-//! How a process ends, if not well.
+//! The errors with which a process ends.
 
 use std::any::Any;
 use std::error::Error;
@@ -9,11 +9,11 @@ use crate::protocol::error_by_display;
 use crate::table::inline_box::InlineBox;
 use crate::{ExitReason, Exited, InitError, Pid, Protocol};
 
-/// How a process ended, once it has. An error is boxed: it is larger than most outputs, and an exit
-/// is moved several times.
+/// The exit of a process. An error is boxed: it is larger than most outputs, and an exit is moved
+/// several times.
 pub(crate) type Exit<P> = Result<Outcome<P>, Box<ProcessError<P>>>;
 
-/// What is left of a process that has ended well.
+/// The outcome of a process that has ended well.
 pub enum Outcome<P: Protocol> {
     /// It said [`done`](crate::StepOutput::done).
     Output(P::Output),
@@ -35,46 +35,46 @@ impl<P: Protocol> fmt::Debug for Outcome<P> {
 pub struct AnyOutput(pub(crate) InlineBox<dyn Any + Send, 3>);
 
 impl AnyOutput {
-    /// The output, if it is a `T`.
+    /// Takes the output, if it is a `T`.
     ///
     /// # Errors
-    /// This, if it is something else.
+    /// This, if the output is not a `T`.
     pub fn downcast<T: Any>(self) -> Result<T, Self> {
         self.0.downcast().map_err(Self)
     }
 }
 
-/// How a process ended, if not well.
+/// The error of a process that has not ended well.
 #[non_exhaustive]
 pub enum ProcessError<P: Protocol> {
     /// `step` returned this error.
     Failed(P::Error),
-    /// The process [failed](crate::StepOutput::fail_with) with this error, which is none of its
-    /// protocol's.
+    /// The process [failed](crate::StepOutput::fail_with) with this error, which is not of its
+    /// protocol's type.
     FunctionFailed(Box<dyn Error + Send + Sync>),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
-    /// The process said that it waits for commands, with none outstanding, and would have waited
-    /// for ever.
+    /// The process said that it waits for commands, with none outstanding: it would have waited for
+    /// ever.
     WaitsForNothing,
-    /// Its new version, which was to take its place, did not start.
+    /// The new version that was to replace it did not start.
     Upgrade(InitError<P>),
     /// It was [terminated](crate::Handle::terminate).
     Terminated,
     /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end
     /// normally.
     Linked {
-        /// The first one in the chain of links.
+        /// The first process in the chain of links.
         origin: Pid,
-        /// How that one ended.
+        /// The reason for the end of that process.
         reason: Arc<ExitReason>,
     },
-    /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
+    /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) had.
     ShutDown,
 }
 
 impl<P: Protocol> ProcessError<P> {
-    /// The process's own error, if that is how it ended. (One of an async function, of any type, is
+    /// Returns the process's own error, if it ended with one. (An async function's, of any type, is
     /// the [`source`](Error::source).)
     pub fn failure(&self) -> Option<&P::Error> {
         match self {
@@ -83,7 +83,7 @@ impl<P: Protocol> ProcessError<P> {
         }
     }
 
-    /// What others are told of it.
+    /// Returns the reason that others are told.
     pub fn reason(&self) -> ExitReason {
         match self {
             Self::Failed(error) => ExitReason::failed(error),
@@ -101,7 +101,7 @@ impl<P: Protocol> ProcessError<P> {
     }
 }
 
-/// How a process ends that was linked to this one and does not trap exits.
+/// Makes the error of a process that was linked to this one and does not trap exits.
 impl<P: Protocol> From<Exited> for ProcessError<P> {
     fn from(exited: Exited) -> Self {
         match exited.reason {

@@ -1,4 +1,4 @@
-//! What happens to a process between two steps.
+//! The events of a process, and why a command was not done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,23 +11,22 @@ use filch_sync::panic::catch_panic;
 use crate::protocol::error_by_display;
 use crate::{Down, Exited, Protocol};
 
-/// What happened to a process since its last step.
+/// An event that happened to a process since its last step.
 #[non_exhaustive]
 pub enum Event<P: Protocol> {
     /// A command that the process yielded is done.
     Completed {
         /// The tag that the process gave the command.
         tag: u64,
-        /// What came of it.
+        /// The result.
         result: Result<P::Reply, CommandError<P>>,
     },
     /// A message was sent.
     Message(P::Message),
     /// The scheduler shuts down, or somebody [asks](crate::Handle::cancel) this process alone to
-    /// end: finish what must be finished and say [`done`](crate::StepOutput::done). It comes behind
-    /// the events that were there before, and [ends a wait for
-    /// commands](crate::StepOutput::wait). A process that was submitted as the scheduler shut down
-    /// may get two.
+    /// end: finish what must be finished and say [`done`](crate::StepOutput::done). It comes after
+    /// the events that were there before, and [ends a wait for commands](crate::StepOutput::wait).
+    /// A process that was submitted as the scheduler shut down may get two.
     Cancel(Cancel),
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
@@ -37,8 +36,8 @@ pub enum Event<P: Protocol> {
 }
 
 impl<P: Protocol> Event<P> {
-    /// Whether it tells of an end by a watch that the process has cancelled, as far as the worker
-    /// knows that has the process.
+    /// Checks if it tells of an end by a watch that the process has cancelled, as far as its worker
+    /// knows.
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
             Self::Down(down) => down.monitor.0.is_cancelled(),
@@ -66,18 +65,18 @@ impl<P: Protocol> fmt::Debug for Event<P> {
 
 /// The events of one step, in order of arrival: per sender first in, first out. There are at most
 /// [`Builder::events_per_step`](crate::Builder::events_per_step); the others come in the next
-/// steps. Where more events wait than a step is given, a completion may overtake messages, and so
-/// may a cancel if the process waits for commands.
+/// steps. If more events wait than a step is given, a completion may overtake messages, and so may
+/// a cancel if the process waits for commands.
 ///
-/// A step should take all of them. Those that it leaves are dropped; no other step gets them.
+/// A step should take all of them. Those that it leaves are dropped.
 pub struct Events<'step, P: Protocol> {
     inbox: &'step mut VecDeque<Event<P>>,
 }
 
 impl<'step, P: Protocol> Events<'step, P> {
-    /// All that is in `inbox`, which is empty afterwards. A reference and not a `Drain`: that is
-    /// moved into the step through memory and read in other pieces than it was written in, which
-    /// stalls the processor.
+    /// Takes all events of `inbox`, which is empty afterwards. A reference and not a `Drain`, which
+    /// would be moved into the step through memory, and read in other pieces than it was written:
+    /// that stalls the processor.
     pub(crate) fn new(inbox: &'step mut VecDeque<Event<P>>) -> Self {
         Self { inbox }
     }
@@ -99,7 +98,7 @@ impl<P: Protocol> Iterator for Events<'_, P> {
 impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
 
 impl<P: Protocol> Drop for Events<'_, P> {
-    /// Drops what the step has left. A destructor that panics is a panic of the step.
+    /// Drops the events that the step has left. A destructor that panics is a panic of the step.
     #[inline]
     fn drop(&mut self) {
         if !self.inbox.is_empty() {
@@ -108,8 +107,8 @@ impl<P: Protocol> Drop for Events<'_, P> {
     }
 }
 
-/// One by one: each panic costs one event. A panic that got out while the step panics would abort
-/// the program, and so would a second one.
+/// Drops the events one by one, so that each panic costs one event. A panic that got out while the
+/// step panics would abort the program, and so would a second one.
 #[cold]
 fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
     let mut panicked = None;
@@ -131,12 +130,12 @@ impl<P: Protocol> fmt::Debug for Events<'_, P> {
     }
 }
 
-/// Why a command was not done.
+/// The reason why a command was not done.
 #[non_exhaustive]
 pub enum CommandError<P: Protocol> {
     /// The handler's own error.
     Failed(P::Error),
-    /// The handler panicked with this message; or so did what it had the command done by.
+    /// The handler panicked with this message; or the code it passed the command on to did.
     Panicked(Box<str>),
     /// The handler dropped the [`Completion`](crate::Completion) without completing it.
     Abandoned,
@@ -166,7 +165,7 @@ error_by_display!(CommandError<P: Protocol>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel(Option<Arc<Request>>);
 
-/// What is asked of one process.
+/// A request to one process.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     reason: Box<str>,
@@ -174,23 +173,23 @@ struct Request {
 }
 
 impl Cancel {
-    /// The scheduler shuts down.
+    /// Makes the request of a scheduler that shuts down.
     pub(crate) const fn shutdown() -> Self {
         Self(None)
     }
 
-    /// One process is asked, and terminated at the `deadline`, if there is one.
+    /// Makes a request to one process, which is terminated at the `deadline`, if there is one.
     pub(crate) fn asked(reason: &str, deadline: Option<Instant>) -> Self {
         let reason = reason.into();
         Self(Some(Arc::new(Request { reason, deadline })))
     }
 
-    /// Whether the scheduler shuts down.
+    /// Checks if the scheduler shuts down.
     pub fn is_shutdown(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Why, in the words of the one that asks; of a shutdown, those are `the scheduler shuts down`.
+    /// Returns the reason in the words of the asker; for a shutdown, `the scheduler shuts down`.
     pub fn reason(&self) -> &str {
         match &self.0 {
             Some(request) => &request.reason,
@@ -198,8 +197,8 @@ impl Cancel {
         }
     }
 
-    /// When the process is terminated, if it has not ended by then: where one was set. A shutdown's
-    /// patience is not told.
+    /// Returns the time when the process is terminated if it has not ended, if one was set. A
+    /// shutdown's patience is not told.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.as_ref()?.deadline
     }

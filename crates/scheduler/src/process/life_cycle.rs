@@ -11,8 +11,8 @@ use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox};
 use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
-/// What a scheduler tells of every life, to keep a register of processes, to count them, or to
-/// decide which may run.
+/// Hooks into the life of each process, to keep a register, to count processes, or to decide which
+/// may run.
 ///
 /// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The
 /// hooks are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
@@ -27,13 +27,13 @@ use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol
 /// | the [statistics](crate::Handle::stats) | do not count it as ended | do | do, and all its steps: exact |
 /// | [live](crate::Handle::live) | counts it | counts it | does not |
 ///
-/// What else holds: a step that says [`done`](crate::StepOutput::done) while the process is
-/// [terminated](crate::Handle::terminate) is an end by `done`. A handle answers all of these after
+/// Besides: a step that says [`done`](crate::StepOutput::done) while the process is
+/// [terminated](crate::Handle::terminate) ends it by `done`. A handle answers all of these after
 /// the shutdown, too.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
-    /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first
+    /// Called before a process starts: its [`init`](crate::Process::init) has succeeded, its first
     /// step has not begun. Runs on the thread that submits.
-    /// [`Context::is_future`](crate::Context::is_future) says whether it is one.
+    /// [`Context::is_future`](crate::Context::is_future) says if it is a future.
     ///
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
@@ -43,8 +43,8 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
         Ok(())
     }
 
-    /// A process is over. Called exactly once for each that was started, on the worker that ended
-    /// it, after it was dropped, and before its join returns. A panic in here is contained.
+    /// Called when a process is over: exactly once for each that was started, on the worker that
+    /// ended it, after it was dropped, and before its join returns. A panic in here is contained.
     fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
         let _ = (context, reason);
     }
@@ -69,7 +69,7 @@ pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReaso
     }
 }
 
-/// Why [`LifeCycle::on_start`] let a process not start.
+/// The reason why [`LifeCycle::on_start`] let a process not start.
 #[non_exhaustive]
 pub enum HookError<P: Protocol> {
     /// It returned this error.
@@ -89,7 +89,7 @@ impl<P: Protocol> fmt::Display for HookError<P> {
 
 error_by_display!(HookError<P: Protocol>);
 
-/// What reports call the process. That is the user's code, which may panic.
+/// Returns the process's name for reports, by the user's code, which may panic.
 pub(crate) fn type_name<P: Protocol>(process: &dyn Process<P>) -> &'static str {
     catch_panic(|| process.type_name()).unwrap_or("(its `type_name` panics)")
 }
@@ -108,11 +108,11 @@ pub(crate) fn init<P: Protocol>(
     }
 }
 
-/// Starts the new version of a process in place of the one that the caller has. Apart, as few steps
-/// end so.
+/// Starts the new version of a process in place of the one that the caller has. A function of its
+/// own, as few steps end so.
 ///
 /// # Errors
-/// What the process ends with.
+/// The error that the process ends with.
 #[cold]
 #[inline(never)]
 pub(crate) fn take_over<P: Protocol>(
@@ -142,67 +142,66 @@ pub(crate) fn take_over<P: Protocol>(
     closed.and(dropped).map_err(ProcessError::Panicked)
 }
 
-/// What is told of processes and their commands, to report of them: a journal. Not of messages, nor
-/// of steps. Each call is on a thread that does the scheduler's work.
+/// Observes processes and their commands, for reports: a journal. It does not see messages or
+/// steps. Each call is on a thread that does the scheduler's work.
 pub trait Observer: Any + Send + Sync {
-    /// A process begins, which was submitted in a step of `parent`, if in one.
+    /// A process begins; it was submitted in a step of `parent`, if there is one.
     fn begin(&self, pid: Pid, type_name: &'static str, parent: Option<Pid>);
 
-    /// It goes on as another type.
+    /// The process goes on as another type.
     fn replace(&self, pid: Pid, type_name: &'static str);
 
-    /// It has ended, or was not started.
+    /// The process has ended, or was not started.
     fn end(&self, pid: Pid);
 
-    /// A command of it begins. Returns a number for it.
+    /// A command of the process begins. Returns a number for it.
     fn begin_command(&self, pid: Pid, tag: u64) -> u64;
 
-    /// That command calls the process `to`.
+    /// The command calls the process `to`.
     fn note_call(&self, pid: Pid, number: u64, to: Pid, is_limited: bool);
 
-    /// That command is completed. Perhaps its process has ended before.
+    /// The command is completed. Its process may have ended before.
     fn end_command(&self, pid: Pid, number: u64);
 
-    /// What is known of the process, for reports.
+    /// Returns the notes of the process, for reports.
     fn details(&self, pid: Pid) -> Option<ProcessDetails>;
 
-    /// The name of its type, for reports.
+    /// Returns the name of the process's type, for reports.
     fn type_name(&self, pid: Pid) -> Option<&'static str>;
 }
 
-/// What a [`ProcessInfo`](crate::ProcessInfo) says besides of a process that a
-/// journal was kept of.
+/// The notes of a journal on a process, in its [`ProcessInfo`](crate::ProcessInfo).
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessDetails {
     /// The name of its type, or of its future's.
     pub type_name: &'static str,
-    /// For how long it has been there.
+    /// The time since it was submitted.
     pub age: Duration,
-    /// The process in whose step it was submitted, if it was in one. That may have ended.
+    /// The process in whose step it was submitted, if any. That process may have ended.
     pub parent: Option<Pid>,
-    /// Its commands and calls that nobody has completed, the oldest first.
+    /// Its open commands and calls, the oldest first.
     pub commands: Vec<PendingCommand>,
 }
 
-/// A command that nobody has completed.
+/// An open command.
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingCommand {
     /// The tag that its process gave it.
     pub tag: u64,
-    /// For how long it has been under way.
+    /// The time since it began.
     pub age: Duration,
     /// The process that it calls, if it is a call.
     pub calls: Option<Pid>,
-    /// Whether that is a call with a time limit.
+    /// Set for a call with a time limit.
     pub is_limited: bool,
 }
 
 impl ProcessDetails {
-    /// Of a process without commands.
+    /// Makes the details of a process without commands.
     pub fn new(type_name: &'static str, age: Duration, parent: Option<Pid>) -> Self {
         Self {
             type_name,
@@ -214,7 +213,7 @@ impl ProcessDetails {
 }
 
 impl PendingCommand {
-    /// A command that calls no process.
+    /// Makes a command that calls no process.
     pub fn new(tag: u64, age: Duration) -> Self {
         Self {
             tag,

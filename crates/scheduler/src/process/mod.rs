@@ -1,4 +1,4 @@
-//! What users write: a process, what it gets, and what it gives.
+//! The interface of a process: its methods, its events and its output.
 
 pub(crate) mod command;
 #[expect(unsafe_code, reason = "pins the process that it is of")]

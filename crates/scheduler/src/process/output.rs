@@ -1,4 +1,4 @@
-//! What a step tells the scheduler.
+//! The output of a step.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,32 +13,32 @@ use crate::process::error::{AnyOutput, Exit, Outcome};
 use crate::table::inline_box::InlineBox;
 use crate::{Context, Process, ProcessError, Protocol};
 
-/// What a step tells the scheduler: commands to dispatch, and what the process does next.
+/// The output of a step: commands to dispatch, and the process's next status.
 ///
 /// [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle), [`done`](Self::done) and
-/// [`upgrade`](Self::upgrade) each replace what was said before. A step that says nothing is idle.
+/// [`upgrade`](Self::upgrade) each replace the status set before. The default is idle.
 ///
-/// One output serves all steps of a worker, so yielding soon allocates nothing. After a step with
-/// more than 1024 commands the worker gives their memory back.
+/// One output serves all steps of a worker, so that yielding soon allocates nothing. After a step
+/// with more than 1024 commands the worker frees their memory.
 pub struct StepOutput<P: Protocol> {
-    /// With their tags.
+    /// The commands with their tags.
     commands: Vec<(u64, P::Command)>,
-    /// The tags of those that others than the handler do.
+    /// The tags of the commands that the handler does not do.
     opened: Vec<u64>,
-    /// Given when the turn is over.
+    /// The answers to give when the turn is over.
     answers: VecDeque<Prepared>,
-    /// Whether there are any of these: one look, as most steps have none.
+    /// Set if there are any of these: one check, as most steps have none.
     has_more: bool,
     status: Status<P>,
-    /// Of a process that ends. It stays here until it goes where the handle finds it: it is large,
-    /// and would be moved from function to function.
+    /// The exit of a process that ends. It stays here until it goes where the handle finds it: it
+    /// is large, and would be moved from function to function.
     exit: Option<Exit<P>>,
 }
 
 /// A worker keeps memory for this many commands from step to step.
 const MOST_KEPT: usize = 1024;
 
-/// What a process does after a step.
+/// The status of a process after a step.
 pub(crate) enum Status<P: Protocol> {
     Continue,
     Wait,
@@ -47,15 +47,15 @@ pub(crate) enum Status<P: Protocol> {
     Pending,
     /// A future that is pending, and waits for an event, too.
     PendingForEvents,
-    /// With an exit.
+    /// The process ends; its exit is in the output.
     Over,
     Upgrade(Box<Successor<P>>),
 }
 
-/// The process ends, with the exit that its step's output has.
+/// The process ends; its exit is in the step's output.
 pub(crate) struct Over;
 
-/// The new version of a process, and how it starts.
+/// The new version of a process, and the arguments of its start.
 pub(crate) struct Successor<P: Protocol> {
     pub(crate) process: Box<dyn Process<P>>,
     pub(crate) method: Box<str>,
@@ -85,16 +85,16 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    /// Has `command` done by the handler. Its completion arrives as
+    /// Yields `command` to the handler. Its completion arrives as
     /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
         self.commands.push((tag, command));
         self.has_more = true;
     }
 
-    /// Begins a command that the handler does not do: whoever has what this returns completes it.
-    /// To the process it is as any other: it [waits](Self::wait) for it, and is told with this
-    /// `tag`. The `context` is that of the step.
+    /// Opens a command that the handler does not do: the holder of the result completes it. For the
+    /// process it is like any other: it [waits](Self::wait) for it, and is told with this `tag`.
+    /// The `context` is that of the step.
     #[inline]
     pub fn open_command(&mut self, context: &Context<'_, P>, tag: u64) -> OpenCommand<P> {
         self.opened.push(tag);
@@ -102,33 +102,33 @@ impl<P: Protocol> StepOutput<P> {
         OpenCommand::new(context.pin(), tag)
     }
 
-    /// Has something given when the step is over, and what belongs to it: when its commands have
-    /// been handed to the handler, and, if it was the last one, the process has been
-    /// [closed](Process::close). A step that fails or panics afterwards does not take it back.
+    /// Gives `answer` when the turn is over: when the step's commands have been handed to the
+    /// handler, and, after a last step, the process has been [closed](Process::close). A step that
+    /// fails or panics afterwards does not take it back.
     pub fn give_after_turn(&mut self, answer: Prepared) {
         self.answers.push_back(answer);
         self.has_more = true;
     }
 
-    /// The process has more to do, with events or without, and gives way to others: all that are
-    /// runnable now come first, and those that have given way before it, in that order. Beside
-    /// processes that never rest each worker runs one that has given way every 400 µs, or after as
-    /// many steps as take so long. Not needed for events that wait.
+    /// Says that the process has more to do, with events or without, and yields: all runnable
+    /// processes come first, and those that have yielded before it, in that order. Beside processes
+    /// that never rest each worker runs a yielded one every 400 µs, or after as many steps as take
+    /// so long. Not needed for events that wait.
     ///
     /// **With commands under way this does not wait for them**: the process takes step after step,
-    /// most of them without an event, until they complete, and a worker is busy with that. It is
-    /// for a process that has other work meanwhile; one that has none says [`wait`](Self::wait).
+    /// most of them without an event, until they complete, and keeps a worker busy. It is for a
+    /// process that has other work meanwhile; one that has none says [`wait`](Self::wait).
     /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) and
-    /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a
-    /// dump names the processes. (In the original of this scheduler, a
-    /// process that yields commands waits for them whatever else it says.)
+    /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a dump
+    /// names the processes. (In this scheduler's original, a process that yields commands always
+    /// waits for them.)
     pub fn go_on(&mut self) {
         self.say(Status::Continue);
     }
 
-    /// The process waits for the commands that it yielded. Messages do not wake it. (One that
-    /// arrives at the moment of a completion may still come in a separate step.) The step that ends
-    /// the wait has the completion, or a [`Cancel`](crate::Event::Cancel), and the oldest messages.
+    /// Waits for the commands that the process yielded. Messages do not wake it. (One that arrives
+    /// at the moment of a completion may still come in a separate step.) The step that ends the
+    /// wait has the completion, or a [`Cancel`](crate::Event::Cancel), and the oldest messages.
     ///
     /// With no command outstanding the process ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
@@ -136,63 +136,62 @@ impl<P: Protocol> StepOutput<P> {
         self.say(Status::Wait);
     }
 
-    /// The process waits for whatever comes: a message, or the completion of a command.
+    /// Waits for any event: a message, or the completion of a command.
     pub fn idle(&mut self) {
         self.say(Status::Idle);
     }
 
-    /// The process has ended with `output`. Commands that this step yielded are still dispatched;
-    /// nobody will see their completions.
+    /// Ends the process with `output`. Commands that this step yielded are still dispatched; nobody
+    /// will see their completions.
     #[inline]
     pub fn done(&mut self, output: P::Output) {
         self.over(Outcome::Output(output));
     }
 
-    /// The process has ended with an output of another type than its protocol's, which the reader
-    /// of its [`Outcome`](crate::ProcessHandle::poll_outcome) knows. The rest is as with
-    /// [`done`](Self::done).
+    /// Ends the process with an output of another type than its protocol's, which the reader of its
+    /// [`Outcome`](crate::ProcessHandle::poll_outcome) knows. Else as [`done`](Self::done).
     #[inline]
     pub fn done_with<T: Any + Send>(&mut self, output: T) {
         self.over(Outcome::Other(AnyOutput(InlineBox::any(output))));
     }
 
-    /// The process fails with an error of another type than its protocol's, whatever it has said.
+    /// Fails the process with an error of another type than its protocol's. Overrides the status.
     #[cold]
     pub fn fail_with(&mut self, error: Box<dyn Error + Send + Sync>) {
         let Over = self.fail(ProcessError::FunctionFailed(error));
         self.status = Status::Over;
     }
 
-    /// The process waits for its [waker](crate::Context::waker), which leaves no event. A
-    /// standstill takes it for a future that is pending.
+    /// Waits for the process's [waker](crate::Context::waker), which leaves no event. A standstill
+    /// takes it for a pending future.
     pub fn pending(&mut self) {
         self.say(Status::Pending);
     }
 
-    /// The same, of a process that also waits for an event, as an idle one does.
+    /// Waits for the waker or for an event, as an idle process does.
     pub fn pending_for_events(&mut self) {
         self.say(Status::PendingForEvents);
     }
 
-    /// The process goes on as a new version: when this step has returned and its commands are
-    /// dispatched, `process` gets its [`init`](Process::init), with `method` and `input`, in which
-    /// the old version hands its state over; and the old one is closed. All else is as after
+    /// Replaces the process by a new version: when this step has returned and its commands are
+    /// dispatched, `process` gets its [`init`](Process::init), with `method` and `input`, which
+    /// carries the old version's state; and the old one is closed. Else as
     /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
-    /// others that are runnable, and may have no events.
+    /// other runnable processes, and may have no events.
     pub fn upgrade(&mut self, process: impl Process<P> + 'static, method: &str, input: P::Input) {
         let successor = Successor::new(Box::new(process), method, input);
         self.say(Status::Upgrade(successor));
     }
 
-    /// In place of what was said before.
+    /// Replaces the status.
     #[inline]
     fn say(&mut self, status: Status<P>) {
         self.status = status;
         self.exit = None;
     }
 
-    /// The exit first: if the destructor of an earlier one panics, and the step goes on, this does
-    /// not say that there is one where there is none.
+    /// Sets the exit first: if the destructor of an earlier one panics, and the step goes on, the
+    /// status does not promise an exit that is missing.
     #[inline(always)]
     fn over(&mut self, outcome: Outcome<P>) {
         self.exit = Some(Ok(outcome));
@@ -204,7 +203,7 @@ impl<P: Protocol> StepOutput<P> {
         std::mem::replace(&mut self.status, Status::Idle)
     }
 
-    /// The process ends with this error, whatever its step has said.
+    /// Ends the process with this error. Overrides the step's status.
     #[cold]
     pub(crate) fn fail(&mut self, error: ProcessError<P>) -> Over {
         drop_contained(self.take_status());
@@ -212,7 +211,7 @@ impl<P: Protocol> StepOutput<P> {
         Over
     }
 
-    /// The error of a process that ends, if it has one.
+    /// Returns the error of a process that ends, if it has one.
     pub(crate) fn error(&self) -> Option<&ProcessError<P>> {
         match &self.exit {
             Some(Err(error)) => Some(error),
@@ -220,7 +219,7 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    /// The exit of a process that ends.
+    /// Takes the exit of a process that ends.
     #[inline]
     pub(crate) fn take_exit(&mut self) -> Exit<P> {
         match self.exit.take() {
@@ -229,7 +228,7 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    /// Whether there are commands or answers.
+    /// Checks if there are commands or answers.
     pub(crate) fn has_more(&self) -> bool {
         self.has_more
     }
@@ -242,12 +241,12 @@ impl<P: Protocol> StepOutput<P> {
         self.commands.drain(..)
     }
 
-    /// The tags of the commands that the step has opened.
+    /// Takes the tags of the commands that the step has opened.
     pub(crate) fn drain_opened(&mut self) -> std::vec::Drain<'_, u64> {
         self.opened.drain(..)
     }
 
-    /// After the commands have been drained: gives their memory back, if there were very many.
+    /// Frees the memory of very many commands, after they have been drained.
     #[inline]
     pub(crate) fn settled(&mut self) {
         if self.commands.capacity() > MOST_KEPT {
@@ -259,7 +258,7 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = !self.answers.is_empty();
     }
 
-    /// Gives the callers their answers. The commands have been drained.
+    /// Gives the callers their answers, after the commands have been drained.
     pub(crate) fn give_answers(&mut self) {
         while let Some(answer) = self.answers.pop_front() {
             // An answer whose caller has gone is dropped here: that is user code.
@@ -271,8 +270,8 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = false;
     }
 
-    /// Forgets the commands of a step that failed half-way, but not its answers: what these say has
-    /// happened before. Nor its calls, which are made.
+    /// Forgets the commands of a step that failed half-way, but neither its answers, as what they
+    /// tell has happened, nor its calls, which are made.
     #[cold]
     pub(crate) fn forget_commands(&mut self) {
         drop_all_contained(self.commands.drain(..));

@@ -1,4 +1,4 @@
-//! What a user writes: a process, and why it may refuse to start.
+//! A process, written by the user, and the error of one that does not start.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use crate::{Context, Events, ExitReason, Protocol, StepOutput};
 
 /// A state machine that the scheduler drives, one step at a time.
 ///
-/// It runs on one worker at a time, and perhaps on another one at each step. What one step wrote to
-/// `self`, the next one sees, whichever thread it runs on.
+/// It runs on one worker at a time, perhaps on another one at each step. Each step sees all writes
+/// of the one before to `self`.
 ///
-/// From its first step on it does not move until it is dropped: a process may poll a future that is
+/// From its first step on it does not move until it is dropped: so it may poll a future that is
 /// part of it, and rely on that in `unsafe` code.
 ///
-/// Each life ends with exactly one [`close`](Self::close), be it after `done`, an error, a panic, a
+/// Each life ends with exactly one [`close`](Self::close): after `done`, an error, a panic, a
 /// refused `init`, or a shutdown. A panic in any of the three methods ends this process alone.
 pub trait Process<P: Protocol>: Send {
     /// Prepares the process to run from the entry point `method`. Runs on the submitting thread.
@@ -28,7 +28,7 @@ pub trait Process<P: Protocol>: Send {
         input: P::Input,
     ) -> Result<(), InitError<P>>;
 
-    /// Advances by the next `events`, and writes to `out` what to do next. There is at least one
+    /// Advances by the next `events`, and writes its next status to `out`. There is at least one
     /// event, except in the first step, in that of a [new version](StepOutput::upgrade), and after
     /// [`go_on`](StepOutput::go_on).
     ///
@@ -41,33 +41,33 @@ pub trait Process<P: Protocol>: Send {
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error>;
 
-    /// Releases what the process holds. Called once, after the last step, with the reason why there
-    /// is no other one.
+    /// Releases the process's resources. Called once, after the last step, with the reason for the
+    /// end.
     ///
-    /// A command of the process may still run on another thread. Nobody reads its answer; a process
-    /// that knows how to interrupt it does so here, or a shutdown waits for it until its time is
-    /// over. See the example `sockets` of this crate.
+    /// A command of the process may still run on another thread, and nobody will read its answer.
+    /// Interrupt it here if you can: a shutdown waits for it until its time is over. See the
+    /// example `sockets` of this crate.
     ///
-    /// A process that must hear of this end [watches](crate::Handle::monitor) it.
+    /// A process that must be told of this end [watches](crate::Handle::monitor) this process.
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;
     }
 
-    /// What reports call it: see [`Builder::journal`](crate::Builder::observer). By default that is
+    /// Returns its name in reports: see [`Builder::journal`](crate::Builder::observer). Default:
     /// the name of its type.
     fn type_name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 }
 
-/// Why [`Process::init`] refused.
+/// The reason why [`Process::init`] refused.
 #[non_exhaustive]
 pub enum InitError<P: Protocol> {
     /// The process has no entry point of that name.
     UnknownMethod {
-        /// What was asked for.
+        /// The entry point that was asked for.
         method: String,
-        /// What there is.
+        /// The entry points that there are.
         known: &'static [&'static str],
     },
     /// The process's own error.
@@ -77,7 +77,7 @@ pub enum InitError<P: Protocol> {
 }
 
 impl<P: Protocol> InitError<P> {
-    /// No entry point `method`; these are the `known` ones.
+    /// Makes the error for an entry point `method` that is not among the `known` ones.
     pub fn unknown_method(method: &str, known: &'static [&'static str]) -> Self {
         Self::UnknownMethod {
             method: method.to_owned(),
@@ -104,8 +104,8 @@ impl<P: Protocol> fmt::Display for InitError<P> {
 
 error_by_display!(InitError<P: Protocol>);
 
-/// A process whose steps are calls of `step`, with nothing to prepare: it has any entry point, and
-/// ignores its input.
+/// Makes a process whose steps are calls of `step`, with nothing to prepare: it accepts any entry
+/// point, and ignores its input.
 ///
 /// ```
 /// # enum Sums {}
@@ -172,8 +172,8 @@ impl<F> fmt::Debug for FromFn<F> {
     }
 }
 
-/// For a process whose type was chosen at run time. It costs a step one call through a pointer;
-/// [`submit_boxed`](crate::Handle::submit_boxed) does without.
+/// Forwards, for a process whose type was chosen at run time. It costs a step one call through a
+/// pointer; [`submit_boxed`](crate::Handle::submit_boxed) does without.
 impl<P: Protocol, T: Process<P> + ?Sized> Process<P> for Box<T> {
     fn init(
         &mut self,

@@ -1,4 +1,4 @@
-//! How many processes live, how many may, and whether new ones are still admitted.
+//! The number of live processes, its limit, and the closing to new ones.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +10,7 @@ use filch_slab::AllocateError;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
 
-/// A sharded count of the processes that live, with a closed flag in each shard.
+/// A sharded count of the live processes, with a closed flag in each shard.
 ///
 /// Without a limit each worker has a shard, and all other threads share one: a process may enter by
 /// one shard and leave by another, and only the sum over all shards is the number of processes.
@@ -20,7 +20,7 @@ pub struct Admission {
     /// Each: twice the processes that entered here, less twice those that left here, wrapping; plus
     /// [`CLOSED`].
     shards: Box<[CachePadded<AtomicUsize>]>,
-    /// All shards are closed.
+    /// Set when all shards are closed.
     closed: AtomicBool,
     limit: Option<NonZeroUsize>,
     // For a thread that waits until all have left: a slow path, and blocking by its nature.
@@ -28,14 +28,14 @@ pub struct Admission {
     all_ended: Condvar,
 }
 
-/// As many processes as a table can hold.
+/// The most processes that a table can hold.
 const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize - 1).expect("it is not zero");
 
 const CLOSED: usize = 1;
 const ONE: usize = 2;
 
 impl Admission {
-    /// Open, for at most `limit` processes, if there is a limit, and for that many workers.
+    /// Opens admission for that many workers, and for at most `limit` processes if given.
     pub fn new(limit: Option<NonZeroUsize>, workers: usize) -> Self {
         let shards = if limit.is_some() { 1 } else { 1 + workers };
         Self {
@@ -47,7 +47,7 @@ impl Admission {
         }
     }
 
-    /// The shard of that worker, or of all threads that are no worker.
+    /// Returns the shard of that worker, or the one of all threads that are not workers.
     fn shard(&self, worker: Option<usize>) -> &AtomicUsize {
         if self.limit.is_some() {
             return &self.shards[0];
@@ -88,8 +88,8 @@ impl Admission {
         }
     }
 
-    /// A process that had entered is gone. Whether it was the last one and the admission is closed;
-    /// of the last few, several may be told so. `worker` is the number of the calling worker.
+    /// Counts a process that has gone. Returns true if it was the last one and the admission is
+    /// closed; several of the last few may get true. `worker` is the number of the calling worker.
     /// Wait-free, except for the last one.
     #[must_use]
     pub fn leave(&self, worker: Option<usize>) -> bool {
@@ -99,7 +99,7 @@ impl Admission {
         before & CLOSED != 0 && self.is_last()
     }
 
-    /// After leaving by a shard that is closed.
+    /// Checks, after leaving by a closed shard, if no process is left.
     #[cold]
     fn is_last(&self) -> bool {
         // ORDERING: partner of itself, in other threads that leave, and of the fence in `close`: of
@@ -115,7 +115,7 @@ impl Admission {
         last
     }
 
-    /// Admits no process from now on. Whether none lives: then none will be the last to
+    /// Admits no process from now on. Returns true if none lives: then none will be the last to
     /// [`leave`](Self::leave). Wait-free.
     #[must_use]
     pub fn close(&self) -> bool {
@@ -132,7 +132,7 @@ impl Admission {
         self.live() == 0
     }
 
-    /// Whether all shards are closed.
+    /// Checks if all shards are closed.
     ///
     /// The answer may be old. A submitter that asks after
     /// [`Table::occupy`](crate::table::table::Table::occupy) sees the closing of a thread whose
@@ -147,8 +147,8 @@ impl Admission {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// How many processes live. A guess while some enter; once this
-    /// [is closed](Self::is_closed), never less than there are.
+    /// Returns the number of live processes. A guess while some enter; once this [is
+    /// closed](Self::is_closed), never less than there are.
     pub fn live(&self) -> usize {
         let sum = self.shards.iter().fold(0, |sum: usize, shard| {
             // ORDERING: Acquire: see `leave`.
@@ -159,9 +159,8 @@ impl Admission {
         usize::try_from(sum.cast_signed() / ONE.cast_signed()).unwrap_or(0)
     }
 
-    /// Waits until no process is left, for `patience` at most. Whether none is. Blocking. What the
-    /// processes did happens before the return of `true`. To be called after
-    /// [`close`](Self::close).
+    /// Blocks until no process is left, for `patience` at most; returns true if none is. The
+    /// processes' acts happen before the return of `true`. Call it after [`close`](Self::close).
     pub fn wait(&self, patience: Duration) -> bool {
         // A deadline that the clock cannot express never comes.
         let deadline = Instant::now().checked_add(patience);
@@ -180,11 +179,11 @@ impl Admission {
     }
 }
 
-/// Why there is no place.
+/// The reason why a process was not admitted.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NotAdmitted {
-    /// The scheduler is shutting down, or has.
+    /// The scheduler is shutting down, or is shut down.
     ShutDown,
     /// As many processes live as this limit admits.
     LimitReached(NonZeroUsize),
@@ -231,7 +230,7 @@ impl Error for NotAdmitted {
     }
 }
 
-/// What the [table](crate::table::table::Table) says of a process that was admitted.
+/// Converts an error of the [table](crate::table::table::Table) for a process that was admitted.
 impl From<AllocateError> for NotAdmitted {
     fn from(error: AllocateError) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! What the process table holds of a process while it lives.
+//! The state of a live process in the process table.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -14,7 +14,7 @@ use crate::table::inline_box::InlineBox;
 use crate::table::slot::Slot;
 use crate::{Down, Event, Exited, Process, Protocol};
 
-/// A process that the scheduler has: in place, if it is small.
+/// A process in the scheduler: in place, if it is small.
 pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
 
 pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> ProcessBox<P> {
@@ -28,38 +28,38 @@ pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> P
     }
 }
 
-/// What runs in a slot. Only the worker that has the process touches it.
+/// A process in its slot. Only the worker that has the process touches it.
 pub(crate) struct Body<P: Protocol> {
     pub(crate) process: ProcessBox<P>,
-    /// What it said at the end of its last step.
+    /// The wait that its last step has said.
     pub(crate) waits: Waits,
-    /// Whether the end of a linked process is an event for it.
+    /// Set if the end of a linked process is an event for it.
     pub(crate) trap_exits: bool,
-    /// Whether its messages count as delivered when it reads them, and not when a step is given
+    /// Set if its messages count as delivered when it reads them, and not when a step is given
     /// them.
     pub(crate) reads_later: bool,
-    /// How many events its next step is given: at least one. Learnt from what they cost when it
-    /// was behind.
+    /// The number of events for its next step: at least one. Learnt from their cost when it was
+    /// behind.
     pub(crate) allowance: u32,
-    /// Whether anything is known of what its events cost.
+    /// Set once the cost of its events was measured.
     pub(crate) sampled: bool,
-    /// What few processes have.
+    /// State that few processes have.
     pub(crate) cold: Option<Box<ColdState<P>>>,
 }
 
-/// What the worker keeps for a process from turn to turn.
+/// State that the worker keeps for a process from turn to turn.
 pub(crate) struct ColdState<P: Protocol> {
-    /// What was drained before a step could have it.
+    /// Events that were drained before a step could have them.
     pub(crate) backlog: Backlog<P>,
-    /// In a turn: whether there was more in the queue than was drained.
+    /// Set in a turn if the queue had more than was drained.
     pub(crate) more: bool,
-    /// Whether there was more than a step is given, and it has not caught up since.
+    /// Set when there is more than a step is given, until it has caught up.
     pub(crate) behind: bool,
-    /// Since when it has gone on with its backlog, step after step.
+    /// The time since when it has gone on with its backlog, step after step.
     pub(crate) since: Option<Instant>,
-    /// The step that it takes, or took last, if that is timed.
+    /// The step that it takes, or took last, if it is timed.
     pub(crate) timed: Option<TimedStep>,
-    /// What is told of its end.
+    /// The watchers to tell of its end.
     pub(crate) watchers: Watchers,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct ColdState<P: Protocol> {
 #[derive(Clone, Copy)]
 pub(crate) struct TimedStep {
     pub(crate) began: Instant,
-    /// Those that it was given.
+    /// The number of events that it was given.
     pub(crate) events: u32,
 }
 
@@ -86,22 +86,22 @@ impl<P: Protocol> Body<P> {
     }
 }
 
-/// What a process that is not running waits for.
+/// The wait of a process that is not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waits {
-    /// Its turn: it was submitted, or it goes on.
+    /// For its turn: it was submitted, or it goes on.
     Turn,
-    /// The completion of a command.
+    /// For the completion of a command.
     Commands,
-    /// Any event.
+    /// For any event.
     Events,
-    /// To be woken, with an event or without.
+    /// For a wake-up, with an event or without.
     Wakes,
 }
 
-/// A process in a run queue: its slot. The process's pin keeps the slot from meaning another one.
+/// A process in a run queue: its slot. The process's pin keeps the slot from another occupant.
 ///
-/// An address and not an index: it is looked up between two read-modify-writes, where nothing else
+/// An address and not an index: it is looked up between two read-modify-writes, when nothing else
 /// goes on.
 pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
 
@@ -111,8 +111,8 @@ impl<P: Protocol> Task<P> {
         Self(NonNull::from(slot))
     }
 
-    /// Asks the cache for the slot, to be written: on x86-64 alone, as std knows how. Not for all
-    /// of a slot with room for a large output.
+    /// Prefetches the slot for writing: on x86-64 alone, where std can do it. Not all of a slot
+    /// that has room for a large output.
     #[inline]
     pub(crate) fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
@@ -124,7 +124,7 @@ impl<P: Protocol> Task<P> {
         }
     }
 
-    /// Whether it stands for the process in that slot.
+    /// Checks if it stands for the process in that slot.
     pub(crate) fn is_of(&self, slot: &Slot<P>) -> bool {
         self.0 == NonNull::from(slot)
     }
@@ -142,35 +142,35 @@ impl<P: Protocol> Task<P> {
 // SAFETY: it stands for a reference to a slot, which is Sync.
 unsafe impl<P: Protocol> Send for Task<P> {}
 
-/// What a process's queue holds.
+/// An item in a process's queue.
 pub enum Item<P: Protocol> {
-    /// For the process.
+    /// An event for the process.
     Event(Event<P>),
-    /// For the worker that drains the queue. The process does not see it, and takes no step for it.
+    /// A signal to the worker that drains the queue. The process takes no step for it.
     #[expect(private_interfaces, reason = "models know of events alone")]
     Signal(Signal<P>),
 }
 
-/// What a worker does with a process between two steps.
+/// An instruction to the worker that has a process, between two steps.
 pub(crate) enum Signal<P: Protocol> {
-    /// Has this told of the end of the process.
+    /// Tells this watcher of the end of the process.
     Attach(Watcher),
-    /// A process that it monitors is over.
+    /// Tells that a process which it monitors is over.
     Down(Box<Down>),
-    /// A process that it is linked to is over.
+    /// Tells that a process which it is linked to is over.
     Exited(Box<Exited>),
-    /// Replaces it by a new version.
+    /// Replaces the process by a new version.
     Upgrade(Box<Successor<P>>),
-    /// Ends it with this error.
+    /// Ends the process with this error.
     Fail(Box<Box<dyn Error + Send + Sync>>),
-    /// Takes the messages that its policy has kept for it.
+    /// Takes the messages that the policy has kept for the process.
     Fetch,
 }
 
 impl<P: Protocol> Signal<P> {
-    /// Which waiting processes it wakes. An idle process takes a turn for each signal, so that they
-    /// do not pile up in its queue; one that waits for commands, only for those that may end it, or
-    /// that somebody waits for.
+    /// Returns the kind of waiting processes it wakes. An idle process takes a turn for each
+    /// signal, so that signals do not pile up in its queue; a process that waits for commands, only
+    /// for signals that may end it, or that somebody waits for.
     pub(crate) fn wakes(&self) -> Reason {
         match self {
             Self::Attach(_) | Self::Down(_) | Self::Fetch => Reason::Message,
@@ -178,8 +178,8 @@ impl<P: Protocol> Signal<P> {
         }
     }
 
-    /// Whether it must not stand behind the events in the queue: it may end the process, or replace
-    /// it.
+    /// Checks if it must not stand behind the events in the queue: it may end or replace the
+    /// process.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
             Self::Attach(_) | Self::Down(_) | Self::Fetch => false,
@@ -206,15 +206,15 @@ impl<P: Protocol> fmt::Debug for Item<P> {
 /// Events in the order in which a step gets them.
 pub(crate) type EventList<P> = VecDeque<Event<P>>;
 
-/// Older than everything in the queue, and younger than what is in the inbox.
+/// Events that were drained ahead: older than the queue, younger than the inbox.
 ///
 /// A worker looks ahead for two reasons: the process waits for commands, and their completions
 /// stand behind more messages than a step is given; or an urgent signal stands behind events.
 pub(crate) struct Backlog<P: Protocol> {
     completions: EventList<P>,
-    /// In the order in which they came.
+    /// The other events, in order of arrival.
     others: EventList<P>,
-    /// How many of the others are cancels.
+    /// The number of cancels among the others.
     cancels: usize,
 }
 
@@ -231,12 +231,12 @@ impl<P: Protocol> Backlog<P> {
         self.completions.is_empty() && self.others.is_empty()
     }
 
-    /// Whether it has what ends a wait for commands.
+    /// Checks if it has an event that ends a wait for commands.
     pub(crate) fn has_wait_end(&self) -> bool {
         !self.completions.is_empty() || self.cancels > 0
     }
 
-    /// Adds what comes after all that is there.
+    /// Adds an event behind all that are there.
     pub(crate) fn push(&mut self, event: Event<P>) {
         match event {
             Event::Completed { .. } => self.completions.push_back(event),
@@ -248,8 +248,8 @@ impl<P: Protocol> Backlog<P> {
         }
     }
 
-    /// What comes first: completions, then the others, except for those whose watch the process has
-    /// cancelled since.
+    /// Takes the first event: completions first, then the others, except those whose watch the
+    /// process has cancelled since.
     pub(crate) fn pop(&mut self) -> Option<Event<P>> {
         if let Some(completed) = self.completions.pop_front() {
             return Some(completed);
@@ -265,8 +265,8 @@ impl<P: Protocol> Backlog<P> {
         None
     }
 
-    /// The first event that ends a wait for commands, wherever it stands: a completion, else a
-    /// cancel.
+    /// Takes the first event that ends a wait for commands, wherever it stands: a completion, or
+    /// else a cancel.
     pub(crate) fn pop_wait_end(&mut self) -> Option<Event<P>> {
         if let Some(completed) = self.completions.pop_front() {
             return Some(completed);
@@ -289,7 +289,7 @@ impl<P: Protocol> Backlog<P> {
         self.others.push_front(event);
     }
 
-    /// All there is.
+    /// Returns all events.
     pub(crate) fn into_events(mut self) -> impl Iterator<Item = Event<P>> {
         iter::from_fn(move || self.pop())
     }

@@ -1,4 +1,4 @@
-//! A box for a value of a forgotten type that holds small ones in place.
+//! A box for a value of an erased type, which holds small values in place.
 
 use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::any::Any;
@@ -7,12 +7,12 @@ use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
 use std::{fmt, ptr};
 
-/// A `Box<T>` of a trait object that holds a value of up to so many words in place, so that nothing
-/// is allocated for it.
+/// A `Box<T>` of a trait object that holds a value of up to so many words in place, without an
+/// allocation.
 ///
-/// The value may be one that refers to itself, once the box does not move any more. (It is not
-/// `Unpin`, whatever `T` is: so a mutable reference to it, or to what it is part of, does not claim
-/// that nothing else leads to the value.)
+/// The value may refer to itself, once the box does not move any more. (The box is never `Unpin`:
+/// so a mutable reference to it, or to a value around it, does not claim to be the only way to the
+/// value.)
 pub struct InlineBox<T: ?Sized, const WORDS: usize = 4>(Place<T, WORDS>);
 
 enum Place<T: ?Sized, const WORDS: usize> {
@@ -27,13 +27,13 @@ type Find<T> = fn(*mut ()) -> *mut T;
 struct InPlace<T: ?Sized, const WORDS: usize> {
     find: Find<T>,
     room: [MaybeUninit<usize>; WORDS],
-    /// Send, Sync and dropping are as for this.
+    /// Makes it Send and Sync if a `T` is, and drops as one.
     value: PhantomData<T>,
     _pinned: PhantomPinned,
 }
 
 impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
-    /// Takes the value in, which `find` turns into a `T`. `box_up` boxes it, if it is too large.
+    /// Takes in the value, which `find` turns into a `T`. `box_up` boxes it, if it is too large.
     ///
     /// # Safety
     /// `find` is `|room| room.cast::<V>()`, with the unsizing of `V` to `T`: it returns the address
@@ -59,12 +59,12 @@ impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
         Self(place)
     }
 
-    /// Takes a value in that is boxed already.
+    /// Takes in a value that is boxed already.
     pub fn boxed(value: Box<T>) -> Self {
         Self(Place::Boxed(value))
     }
 
-    /// The value in an ordinary box.
+    /// Moves the value into an ordinary box.
     pub fn into_boxed(self) -> Box<T> {
         let layout = Layout::for_value(&*self);
         match self.0 {
@@ -93,13 +93,13 @@ impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
 }
 
 impl<const WORDS: usize> InlineBox<dyn Any + Send, WORDS> {
-    /// Takes any value in.
+    /// Takes in any value.
     pub fn any<V: Any + Send>(value: V) -> Self {
         // SAFETY: the cast keeps the address.
         unsafe { Self::new(value, |room| room.cast::<V>(), |value| Box::new(value)) }
     }
 
-    /// The value, if it is a `V`.
+    /// Takes the value out, if it is a `V`.
     ///
     /// # Errors
     /// The box, if it holds another type.

@@ -16,7 +16,7 @@ use crate::process::error::Exit;
 use crate::table::body::Body;
 use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked};
 
-/// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
+/// The state of a slot's occupant: its body while it lives, then its exit, in the same place.
 ///
 /// | `word` | `content` belongs to |
 /// |---|---|
@@ -29,9 +29,9 @@ pub struct LifeCell<P: Protocol> {
     content: UnsafeCell<Life<P>>,
 }
 
-/// The two share one place: an exit comes when the body is gone.
+/// Body and exit in one place: an exit comes when the body is gone.
 enum Life<P: Protocol> {
-    /// Nothing yet, or not any more.
+    /// Neither of them.
     Nothing,
     Body(Body<P>),
     Exit(Exit<P>),
@@ -55,8 +55,8 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Gives the cell its body. To be called before `init` runs on it: a body that is prepared on
-    /// the stack is moved more often.
+    /// Puts the body into the cell. To be called before `init` runs on it: a body that is prepared
+    /// on the stack is moved more often.
     ///
     /// # Safety
     /// The caller is the submitter, before the process became Ready.
@@ -79,7 +79,7 @@ impl<P: Protocol> LifeCell<P> {
         })
     }
 
-    /// The body, if there is one.
+    /// Returns the body, if there is one.
     ///
     /// # Safety
     /// The caller has the process: it is the worker that made it Running and has not let go; and it
@@ -98,7 +98,7 @@ impl<P: Protocol> LifeCell<P> {
             })
     }
 
-    /// Drops the body, where it is, if there is one: the process ends.
+    /// Drops the body in place, if there is one: the process ends.
     ///
     /// # Safety
     /// As for `body`.
@@ -111,9 +111,9 @@ impl<P: Protocol> LifeCell<P> {
             .with_mut(|content| unsafe { *content = Life::Nothing });
     }
 
-    /// The process has ended like that: `exit` makes what is then written to its place, so that it
-    /// is not moved on the way. Wakes the thread that waits for it, or calls what was left to be
-    /// called. A panic in there is contained, as there is nobody to tell.
+    /// Ends the process: `exit` makes the exit, which is written to its place and not moved on the
+    /// way. Wakes the waiting thread, or makes the call that was left. A panic in there is
+    /// contained, as there is nobody to tell.
     ///
     /// # Safety
     /// The caller ends the process, calls this once, and has a pin on the slot.
@@ -160,8 +160,8 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Waits for the end, until `deadline` if there is one. Blocking. `None` if the deadline came
-    /// first. What the process did happens before the return of its exit.
+    /// Blocks until the end, and returns the exit; or `None` at the `deadline`, if there is one.
+    /// The process's acts happen before the return of its exit.
     ///
     /// # Safety
     /// The caller has the process's handle, and calls neither this nor `watch` once it has the
@@ -190,8 +190,8 @@ impl<P: Protocol> LifeCell<P> {
         Some(unsafe { self.take() })
     }
 
-    /// The exit, if it is there; else leaves the waker for it, in place of one that was left
-    /// before: `waiting` knows. Lock-free, except for memory; a waker that `is_own` needs none.
+    /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
+    /// remembers. Lock-free, except for memory; a waker that `is_own` needs none.
     ///
     /// # Safety
     /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
@@ -223,19 +223,19 @@ impl<P: Protocol> LifeCell<P> {
         Poll::Ready(unsafe { self.take() })
     }
 
-    /// The address by which the waker of the process knows it that awaits the end, if one does.
+    /// Returns the slot address of the process whose waker awaits the end, if one does.
     pub(crate) fn awaited_by(&self) -> Option<usize> {
         // ORDERING: Relaxed: only the address matters, for reports.
         let word = self.word.load(Ordering::Relaxed).addr();
         (word & (PROCESS | 1) == PROCESS).then_some(word & !PROCESS)
     }
 
-    /// Takes the waker back that was left, unless the process has ended.
+    /// Takes back and drops the waker that was left, unless the process has ended.
     pub fn forget(&self, waiting: &mut Waiting) {
         drop(self.take_back(waiting));
     }
 
-    /// Takes the waiter back that was left with a waker, unless the process has ended.
+    /// Takes back the waiter that was left with a waker, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
@@ -247,8 +247,8 @@ impl<P: Protocol> LifeCell<P> {
         self.withdraw(word)
     }
 
-    /// Has `call` called at the end: on the worker that ends the process, or here, if it has ended.
-    /// What the process did happens before the call.
+    /// Calls `call` at the end: on the worker that ends the process, or here, if it has ended. The
+    /// process's acts happen before the call.
     ///
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
@@ -262,8 +262,8 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Nobody wants the exit: it is dropped when the process ends, or here, if it has ended.
-    /// Without this it stays until the last thread is out of the slot. A panic of its destructor is
+    /// Gives the exit up: it is dropped when the process ends, or here, if it has ended. Without
+    /// this it stays until the last thread is out of the slot. A panic of its destructor is
     /// contained, as there is nobody to tell. Wait-free.
     ///
     /// # Safety
@@ -332,7 +332,7 @@ impl<P: Protocol> LifeCell<P> {
         exit
     }
 
-    /// Drops what is there, where it is. A panic in there is contained.
+    /// Drops the content in place. A panic in there is contained.
     ///
     /// # Safety
     /// The content is the caller's.
@@ -346,13 +346,13 @@ impl<P: Protocol> LifeCell<P> {
         });
     }
 
-    /// Whether the process has ended. What it did is visible then.
+    /// Checks if the process has ended. Its acts happen before `true`.
     pub fn is_set(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `set`.
         self.word.load(Ordering::Acquire) == ended()
     }
 
-    /// Makes the cell ready for the next occupant, and drops what nobody has taken.
+    /// Clears the cell for the next occupant, and drops an exit that nobody has taken.
     ///
     /// # Safety
     /// The caller is the last thread out of the slot.

@@ -1,4 +1,4 @@
-//! What a process takes of messages: all, none, or what its policy says.
+//! The messages that a process takes: all, none, or those that its policy chooses.
 
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -9,11 +9,11 @@ use filch_sync::panic::drop_contained;
 use crate::table::inline_box::InlineBox;
 use crate::{MailboxPolicy, Protocol};
 
-/// A policy behind a pointer of one word. Twelve words are those of a count and a line of senders.
+/// A policy behind a one-word pointer. Twelve words have room for a count and a queue of senders.
 type Policy<P> = InlineBox<dyn MailboxPolicy<P>, 12>;
 
-/// What a process takes of messages, in one word: all, which is null; none; or what the policy says
-/// whose box has this address.
+/// The messages that a process takes, in one word: null takes all; one value takes none; else it is
+/// the address of a box with the policy.
 #[derive(Debug)]
 pub struct Takes<P: Protocol>(*mut Policy<P>);
 
@@ -22,25 +22,25 @@ unsafe impl<P: Protocol> Send for Takes<P> {}
 // SAFETY: as above.
 unsafe impl<P: Protocol> Sync for Takes<P> {}
 
-/// No policy lies at an odd address.
+/// The word of a process that takes none: no policy lies at an odd address.
 fn none<P: Protocol>() -> *mut Policy<P> {
     ptr::without_provenance_mut(1)
 }
 
 impl<P: Protocol> Default for Takes<P> {
-    /// As many as are sent.
+    /// Takes all messages.
     fn default() -> Self {
         Self(ptr::null_mut())
     }
 }
 
 impl<P: Protocol> Takes<P> {
-    /// None: it is a future, which has no use for them.
+    /// Takes no messages: for a future, which has no use for them.
     pub fn none() -> Self {
         Self(none())
     }
 
-    /// What `policy` says. One allocation.
+    /// Takes messages as `policy` decides. One allocation.
     pub(crate) fn by<T: MailboxPolicy<P>>(policy: T) -> Self {
         // SAFETY: the cast keeps the address.
         let policy = unsafe { Policy::new(policy, |room| room.cast::<T>(), |one| Box::new(one)) };
@@ -59,7 +59,7 @@ impl<P: Protocol> Drop for Takes<P> {
 }
 
 /// # Safety
-/// It is not null, is that of a [`Takes`], and not used any more.
+/// The word is not null, is that of a [`Takes`], and is not used any more.
 #[cold]
 #[inline(never)]
 unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
@@ -69,7 +69,7 @@ unsafe fn drop_word<P: Protocol>(word: *mut Policy<P>) {
     }
 }
 
-/// The same in a slot, which has the box.
+/// The [`Takes`] of a slot's occupant; it owns the box.
 #[derive(Debug)]
 pub struct Mailbox<P: Protocol>(AtomicPtr<Policy<P>>);
 
@@ -78,7 +78,7 @@ impl<P: Protocol> Mailbox<P> {
         Self(AtomicPtr::default())
     }
 
-    /// For a new occupant, before `occupy` publishes it.
+    /// Sets it for a new occupant, before `occupy` publishes it.
     #[inline]
     pub(crate) fn open(&self, takes: Takes<P>) {
         let word = ManuallyDrop::new(takes).0;
@@ -86,7 +86,7 @@ impl<P: Protocol> Mailbox<P> {
         self.0.store(word, Ordering::Relaxed);
     }
 
-    /// The occupant takes messages from now on, if it took none. The caller has the process.
+    /// Opens a mailbox that took no messages. The caller has the process.
     pub(crate) fn unclose(&self) {
         // ORDERING: Relaxed, both: only the worker that has the process changes it. A sender that
         // does not see it yet is refused, as it was before; one that sees it pushes after this, so
@@ -96,7 +96,7 @@ impl<P: Protocol> Mailbox<P> {
         }
     }
 
-    /// Whether not all messages are taken. Without a pin a hint, which may be about another
+    /// Checks if not all messages are taken. Without a pin it is a hint, perhaps about another
     /// occupant.
     #[inline]
     pub fn is_limited(&self) -> bool {
@@ -106,13 +106,13 @@ impl<P: Protocol> Mailbox<P> {
         !self.0.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether none is taken.
+    /// Checks if no message is taken.
     pub(crate) fn is_closed(&self) -> bool {
         // ORDERING: Relaxed: see `unclose`.
         self.0.load(Ordering::Relaxed) == none()
     }
 
-    /// The policy, if there is one.
+    /// Returns the policy, if there is one.
     ///
     /// # Safety
     /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
@@ -127,7 +127,7 @@ impl<P: Protocol> Mailbox<P> {
         Some(unsafe { &**word })
     }
 
-    /// Ready for the next occupant.
+    /// Clears it for the next occupant.
     ///
     /// # Safety
     /// The caller is the last thread out of the slot.

@@ -1,4 +1,4 @@
-//! Where processes live: names that are never reused, slots that are, and exact ends.
+//! The table of processes: names that are never reused, slots that are, and exact ends.
 
 pub(crate) mod admission;
 #[expect(

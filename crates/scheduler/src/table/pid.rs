@@ -1,4 +1,4 @@
-//! Names of processes: which table, which slot, which of the slot's occupants.
+//! Names of processes: the table, the slot, and the occupant of the slot.
 
 use std::error::Error;
 use std::fmt;
@@ -6,26 +6,25 @@ use std::fmt;
 /// The name of one process: the node that it lives on, the number of its table there, a slot of
 /// that table, and the generation of the slot's occupant.
 ///
-/// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next
+/// Slots are reused, names are not: a PID whose process has ended never reaches the slot's next
 /// occupant, nor a process of another table. (Table and generation have 32 bits each: a PID kept
 /// over 2³² occupants of one slot, or over 2³² tables, would be mistaken.)
 ///
-/// This holds while the program runs. A program that starts again counts from 0 again, and its
+/// This holds while the program runs. When it starts again, it counts from 0 again, and its
 /// processes get names that other programs may still know, unless it starts as another [`Node`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid {
     pub(crate) origin: Origin,
-    /// Slot and generation. In one word, so that a PID is two, and passed in registers.
+    /// Slot and generation in one word: so a PID has two words, and is passed in registers.
     occupant: u64,
 }
 
-/// A place where processes live, as other places see it: a program, a machine. A program that talks
-/// to no other one needs none, and its tables are on node 0. Each run of a program should be a
-/// different node: see [`Pid`].
+/// A place where processes live, as seen from outside: a program, a machine. A program that talks
+/// to no other one uses node 0. Each run of a program should be a different node: see [`Pid`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
-/// Node and table, compared at once.
+/// Node and table in one word, to compare both at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Origin(u64);
 
@@ -51,13 +50,13 @@ impl Pid {
         Self { origin, occupant }
     }
 
-    /// The node that the process lives on.
+    /// Returns the node that the process lives on.
     #[inline]
     pub fn node(self) -> Node {
         self.origin.node()
     }
 
-    /// The number of its slot: that of its [pins](crate::table::Pin), and of what is kept by slot.
+    /// Returns the number of its slot, by which [pins](crate::table::Pin) and other data are found.
     #[inline]
     pub fn slot(self) -> u32 {
         (self.occupant >> 32) as u32
@@ -68,13 +67,13 @@ impl Pid {
         self.occupant as u32
     }
 
-    /// The PID as a number, for transports.
+    /// Returns the PID as a number, for transports.
     pub fn to_bits(self) -> u128 {
         u128::from(self.origin.0) << 64 | u128::from(self.occupant)
     }
 
-    /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID,
-    /// too: of a process that lives, or of none, and what is sent to the latter is refused.
+    /// Returns the PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a
+    /// PID, too: of a live process, or of none, whose messages are refused.
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),
@@ -94,7 +93,7 @@ impl fmt::Display for Pid {
     }
 }
 
-/// As text.
+/// Serializes the PID as text.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Pid {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -108,10 +107,10 @@ impl fmt::Debug for Pid {
     }
 }
 
-/// No live process has that PID: it has ended, or never was here.
+/// The error for a PID without a live process: it has ended, or never was here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSuchProcess {
-    /// The process that was meant.
+    /// The PID.
     pub pid: Pid,
 }
 
@@ -123,7 +122,7 @@ impl fmt::Display for NoSuchProcess {
 
 impl Error for NoSuchProcess {}
 
-/// What every message says of it. `which` is the process, or a word for it.
+/// Writes the error's text. `which` is the process, or a word for it.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, which: &dyn fmt::Display) -> fmt::Result {
     write!(
         f,

@@ -14,11 +14,11 @@ use crate::table::pid::Pid;
 use crate::table::slot::Slot;
 use crate::{Context, Handle, Protocol};
 
-/// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
-/// kept, as by a [`Handle`]. One word, which leads to both.
+/// A pin on a process's slot: while it lives, the PID means this process, and the scheduler's
+/// memory is kept, as by a [`Handle`]. One word, which leads to both.
 ///
-/// A handle is counted, and this is not: the pin is there anyway, and a count would be one line
-/// that all threads write for each process that they submit.
+/// Unlike a handle it is not counted: the pin is there anyway, and all threads would write the
+/// count's cache line for each process that they submit.
 pub(crate) struct Pinned<P: Protocol>(NonNull<Slot<P>>);
 
 // SAFETY: it stands for references to the slot and the scheduler, which are shared by all threads.
@@ -37,7 +37,7 @@ impl<P: Protocol> Pinned<P> {
         Self(slot)
     }
 
-    /// A pin on the slot of the process `pid`, if that has its slot still.
+    /// Pins the slot of the process `pid`, if it still has its slot.
     pub(crate) fn of(scheduler: &Handle<P>, pid: Pid) -> Option<Self> {
         let pin = ManuallyDrop::new(scheduler.table().pin(pid)?);
         // SAFETY: the pin is taken over from one that is forgotten, and the slot is of the
@@ -45,7 +45,7 @@ impl<P: Protocol> Pinned<P> {
         Some(unsafe { Self::new(NonNull::from(pin.slot())) })
     }
 
-    /// One more pin on the slot.
+    /// Makes one more pin on the slot.
     ///
     /// # Safety
     /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the process
@@ -58,20 +58,20 @@ impl<P: Protocol> Pinned<P> {
         unsafe { Self::new(NonNull::from(slot)) }
     }
 
-    /// That of the process, which this pins, of that scheduler.
+    /// Returns the context of the pinned process in its scheduler.
     #[inline]
     pub(crate) fn context<'a>(&'a self, scheduler: &'a Handle<P>) -> Context<'a, P> {
         // SAFETY: the slot is of a scheduler's table (contract of `new`), and pinned.
         unsafe { Context::new(scheduler, self.slot()) }
     }
 
-    /// The process's PID.
+    /// Returns the process's PID.
     #[inline]
     pub(crate) fn pid(&self) -> Pid {
         self.scheduler().table().pid_of(self.slot())
     }
 
-    /// The scheduler, which may have no owner any more: not to be cloned.
+    /// Returns the scheduler, which may have no owner any more: do not clone it.
     #[inline]
     pub(crate) fn scheduler(&self) -> ManuallyDrop<Handle<P>> {
         // SAFETY: the owner of a scheduler's table (contract of `new`), which the pin keeps.
@@ -88,8 +88,8 @@ impl<P: Protocol> Pinned<P> {
         &self.slot().life
     }
 
-    /// The exit, when it is there, if that is before the deadline. Without a deadline the calling
-    /// thread may take the process's steps itself: they might last longer.
+    /// Waits for the exit; `None` if the deadline comes first. Without a deadline the calling
+    /// thread may take the process's steps itself; with one it does not, as they might last longer.
     ///
     /// # Safety
     /// The caller has the right to the exit, and gives it up if the exit comes.
@@ -103,7 +103,7 @@ impl<P: Protocol> Pinned<P> {
         unsafe { slot.life.wait(deadline) }
     }
 
-    /// Has the process take another turn, if it still lives: without an event.
+    /// Makes the process take another turn, without an event, if it still lives.
     pub(crate) fn nudge(&self) {
         self.scheduler().wake(self.slot(), Reason::Message);
     }

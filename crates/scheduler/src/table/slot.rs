@@ -1,4 +1,4 @@
-//! One place of the table: what belongs to its occupant, and who may touch it.
+//! A slot of the table: the fields of its occupant, and the threads that may touch them.
 
 use std::sync::atomic::AtomicU32;
 
@@ -15,7 +15,7 @@ use crate::table::life::LifeCell;
 use crate::table::mailbox::{Mailbox, Takes};
 use crate::table::stats::ProcessStats;
 
-/// One place of the [`Table`](crate::table::table::Table), for one process after another.
+/// A slot of the [`Table`](crate::table::table::Table), for one process after another.
 ///
 /// | field | who touches it |
 /// |---|---|
@@ -29,52 +29,51 @@ use crate::table::stats::ProcessStats;
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
 /// A worker *has* the process from its successful `start` until it lets go of the process or ends
-/// it. The *last thread out* is the one that is told [`Last`](filch_slab::Unpinned::Last) when it
-/// gives a pin back.
+/// it. The *last thread out* is the one that gets [`Last`](filch_slab::Unpinned::Last) when it
+/// gives back a pin.
 ///
 /// # Safety of the unsafe methods
 ///
-/// The unsafe methods of a slot, of its `events` and its `life` rely on these roles. They are
-/// handed from thread to thread by the edges of `state`, so a thread that calls such a method
-/// vouches that every user of the table takes these edges as the roles say: `submit` by the
-/// submitter, `start` by a worker that got the process from a run queue, all others by the worker
-/// that has it.
+/// The unsafe methods of a slot, of its `events` and its `life` rely on these roles, which the
+/// edges of `state` hand from thread to thread. So a thread that calls such a method vouches that
+/// every user of the table takes these edges as the roles say: `submit` by the submitter, `start`
+/// by a worker that got the process from a run queue, all others by the worker that has it.
 pub struct Slot<P: Protocol> {
-    /// Its place in the table.
+    /// Its number in the table.
     pub(crate) index: u32,
     pub(crate) occupancy: Occupancy,
-    /// Whether the process is Ready, Running, waiting or over.
+    /// The state: Ready, Running, waiting or over.
     pub state: ProcessState,
-    /// What the process has been sent.
+    /// The items sent to the process.
     pub events: EventQueue<Item<P>>,
-    /// How many messages the process may have been sent.
+    /// The messages that the process takes.
     pub mailbox: Mailbox<P>,
-    /// What the process has done, and what it may wait for.
+    /// The figures of the process, and the commands or waker that it waits for.
     pub stats: ProcessStats,
-    /// What a worker has to know before it drains `events`.
+    /// Urgent signals, which a worker must know before it drains `events`.
     pub urgency: Urgency,
     /// [`IDLE_PRIORITY`] and [`FUTURE`].
     kind: AtomicU8,
-    /// The thread that it runs on, as a number; or 0.
+    /// The number of the thread that it runs on; 0 if any will do.
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
     pub life: LifeCell<P>,
-    /// What has the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
+    /// The owner of the table: see [`Table::set_owner`](crate::table::table::Table::set_owner).
     owner: AtomicPtr<Block<P>>,
-    /// Whether one of the pins is the handle's.
+    /// Set while one of the pins is the handle's.
     pub(crate) has_handle: AtomicBool,
 }
 
-/// How a process is placed in the table, for its whole life.
+/// The placement of a process in the table, for its whole life.
 #[derive(Debug)]
 pub struct Placement<P: Protocol> {
-    /// What it takes of messages.
+    /// The messages that it takes.
     pub mailbox: Takes<P>,
-    /// Whether it runs only when nothing else can.
+    /// Set if it runs only when nothing else can.
     pub idle_priority: bool,
-    /// The thread that it runs on, as a number that is not 0; or 0 for any thread.
+    /// The number of the thread that it runs on; 0 if any will do.
     pub bound_to: u32,
-    /// Whether it is a future.
+    /// Set if it is a future.
     pub is_future: bool,
 }
 
@@ -126,7 +125,7 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
-    /// Makes the slot ready for a new occupant. The caller has it from the slab.
+    /// Prepares the slot for a new occupant. The caller has it from the slab.
     pub(crate) fn furnish(&self, placement: Placement<P>, owner: *mut Block<P>) {
         self.stats.reset();
         self.urgency.reset();
@@ -138,26 +137,26 @@ impl<P: Protocol> Slot<P> {
         self.mailbox.open(placement.mailbox);
     }
 
-    /// Its place in the table.
+    /// Returns its number in the table.
     #[inline]
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// The generation of the occupant, on which the caller holds a pin.
+    /// Returns the generation of the occupant, which the caller has pinned.
     #[inline]
     pub fn generation(&self) -> u32 {
         self.occupancy.generation()
     }
 
-    /// Whether the occupant, on which the caller holds a pin, is a future.
+    /// Checks if the occupant, which the caller has pinned, is a future.
     pub fn is_future(&self) -> bool {
         // ORDERING: Relaxed: as `furnish` says; a thread that does not see that a future has been
         // replaced asks about an earlier moment.
         self.kind.load(Ordering::Relaxed) & FUTURE != 0
     }
 
-    /// The occupant is no future from now on. The caller has the process, and replaces it.
+    /// Makes the occupant no future from now on. The caller has the process, and replaces it.
     pub fn replace_future(&self) {
         // ORDERING: Relaxed, both: see `is_future`. The caller alone writes it now.
         let kind = self.kind.load(Ordering::Relaxed) & !FUTURE;
@@ -166,7 +165,7 @@ impl<P: Protocol> Slot<P> {
         self.mailbox.unclose();
     }
 
-    /// The thread that the occupant runs on, or 0. For the worker that has it from a run queue.
+    /// Returns the occupant's thread, or 0. For the worker that has it from a run queue.
     #[inline]
     pub fn bound_to(&self) -> u32 {
         // ORDERING: Relaxed: set before the occupant was submitted, which happened before it was in
@@ -175,8 +174,8 @@ impl<P: Protocol> Slot<P> {
         self.bound_to.load(Ordering::Relaxed)
     }
 
-    /// Whether the occupant runs only when nothing else can. For a thread that holds a pin, or has
-    /// just made the occupant Ready.
+    /// Checks if the occupant runs only when nothing else can. For a thread that holds a pin, or
+    /// has just made the occupant Ready.
     #[inline]
     pub fn has_idle_priority(&self) -> bool {
         // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
@@ -185,14 +184,14 @@ impl<P: Protocol> Slot<P> {
         self.kind.load(Ordering::Relaxed) & IDLE_PRIORITY != 0
     }
 
-    /// What has the table, if that is a scheduler's. For a thread that holds a pin.
+    /// Returns the owner of the table, if it is a scheduler's. For a thread that holds a pin.
     #[inline]
     pub(crate) fn owner(&self) -> *mut Block<P> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin.
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// One more pin, which its holder will [give back](crate::table::table::Table::unpin).
+    /// Makes one more pin, which its holder will [give back](crate::table::table::Table::unpin).
     /// Wait-free.
     ///
     /// # Safety
@@ -205,8 +204,8 @@ impl<P: Protocol> Slot<P> {
         self.occupancy.share();
     }
 
-    /// Passes all that is in the queue to `sink`, whose panics cost one item each, and not the
-    /// rest; then gives the queue's memory back, unless a push is under way.
+    /// Passes all items of the queue to `sink`, whose panics cost one item each; then frees the
+    /// queue's memory, unless a push is under way.
     ///
     /// # Safety
     /// The caller is the queue's consumer (see the type), and the queue is closed, so that this
@@ -228,22 +227,22 @@ impl<P: Protocol> std::fmt::Debug for Slot<P> {
 }
 
 impl<P: Protocol> Slot<P> {
-    /// The process's handle goes: its pin is given back after this, by the same thread.
+    /// Marks the handle as gone: the same thread gives its pin back after this.
     pub fn handle_goes(&self) {
         // ORDERING: Relaxed: released by giving the pin back, which is what `waker_clones` looks
         // at first.
         self.has_handle.store(false, Ordering::Relaxed);
     }
 
-    /// How many pins there are besides the occupant's, its handle's and the caller's: the clones of
-    /// a future's waker, each of which holds one.
+    /// Returns the number of pins besides the occupant's, its handle's and the caller's: those of
+    /// the clones of a future's waker.
     ///
     /// At most one too many while the [handle is dropped](Self::handle_goes), and one for each
-    /// other thread that pins the slot for a moment; never too few. What another thread did before
-    /// it gave a pin back that is not counted any more happens before this returns: if it was a
-    /// wake-up, the caller finds the future woken. Wait-free.
+    /// other thread that pins the slot for a moment; never too few. Acts of a thread that has given
+    /// its pin back, so that it is not counted, happen before this returns: if it woke the future,
+    /// the caller finds it woken. Wait-free.
     ///
-    /// The caller holds a pin, besides having the process.
+    /// The caller has the process, and holds a pin besides.
     pub fn waker_clones(&self) -> usize {
         let others = self.occupancy.pins() as usize - 2;
         // ORDERING: Acquire, partner of the Release with which pins are given back. For the
@@ -254,8 +253,8 @@ impl<P: Protocol> Slot<P> {
     }
 }
 
-/// A byte of the slot that says whether the queue holds a signal that must not wait behind events,
-/// or whether the process is to end at once.
+/// A byte of the slot, set if the queue holds a signal that must not wait behind events, or if the
+/// process is to end at once.
 #[derive(Debug)]
 pub struct Urgency(AtomicU8);
 
@@ -264,11 +263,11 @@ const SIGNAL: u8 = 1;
 /// The process is to end. This bit stays set.
 const END: u8 = 2;
 
-/// What is urgent.
+/// The urgent thing to do.
 #[must_use = "the bit that announced signals has been cleared"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgent {
-    /// Nothing is.
+    /// Nothing is urgent.
     Nothing,
     /// The queue holds a signal that must be found before the next step.
     Signal,
@@ -281,19 +280,19 @@ pub enum Urgent {
     reason = "one constructor is enough for a slot"
 )]
 impl Urgency {
-    /// Nothing is urgent.
+    /// Makes one in which nothing is urgent.
     pub fn new() -> Self {
         Self(AtomicU8::new(0))
     }
 
-    /// For a new occupant, before [`Table::occupy`](crate::table::Table::occupy) publishes it.
+    /// Resets it for a new occupant. [`Table::occupy`](crate::table::Table::occupy) publishes it.
     #[inline]
     pub fn reset(&self) {
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// The process is to end. The caller holds a pin, and wakes the process after this.
+    /// Asks the process to end. The caller holds a pin, and wakes the process after this.
     pub fn end(&self) {
         // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
         // `submit`, is acquired by it; after a later one the process runs once more, and its worker
@@ -301,15 +300,15 @@ impl Urgency {
         self.0.fetch_or(END, Ordering::Relaxed);
     }
 
-    /// An urgent signal was pushed. The caller holds a pin, and wakes the process after this.
+    /// Announces a signal, just pushed. The caller holds a pin, and wakes the process after this.
     pub fn signal(&self) {
         // ORDERING: Release, partner of the Acquire in `take_signal`: the worker that clears this
         // bit finds the signal in the queue.
         self.0.fetch_or(SIGNAL, Ordering::Release);
     }
 
-    /// What is urgent. Clears the bit of signals: the caller has the process, and drains the queue
-    /// for them now. Wait-free.
+    /// Returns the urgent thing, and clears the bit of signals: the caller has the process, and
+    /// drains the queue for them now. Wait-free.
     #[inline]
     pub fn take(&self) -> Urgent {
         // ORDERING: Relaxed: as in `end`. A bit that is set too late to be seen here is followed by

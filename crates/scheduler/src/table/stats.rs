@@ -1,11 +1,10 @@
-//! What one process has done, and what it waits for, and what one worker has done: for any thread
-//! to read.
+//! The figures of one process and of one worker, for any thread to read.
 
 use filch_processors::Counter;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What one process has done, and what it waits for. Only the worker that has the process writes:
-/// loads and stores, no RMW. Wait-free.
+/// The figures of one process, and the commands or waker that it waits for. Only the worker that
+/// has the process writes: loads and stores, no RMW. Wait-free.
 #[derive(Debug)]
 pub struct ProcessStats {
     steps: AtomicU64,
@@ -15,7 +14,7 @@ pub struct ProcessStats {
     awaited: AtomicU32,
 }
 
-/// The process is a future that has been polled: when it waits, it waits for its waker.
+/// Set for a future that has been polled: when it waits, it waits for its waker.
 const FUTURE: u32 = 1 << 31;
 
 fn get(figure: &AtomicU32) -> u32 {
@@ -49,8 +48,8 @@ impl ProcessStats {
         }
     }
 
-    /// For a new occupant, before `Occupancy::occupy` releases all of it to the threads that get a
-    /// pin.
+    /// Resets it for a new occupant, before `Occupancy::occupy` releases all of it to the threads
+    /// that get a pin.
     #[inline]
     pub(crate) fn reset(&self) {
         set_long(&self.steps, 0);
@@ -59,7 +58,7 @@ impl ProcessStats {
         set(&self.awaited, 0);
     }
 
-    /// One more step, which is given `messages` messages.
+    /// Counts one more step, which is given `messages` messages.
     #[inline]
     pub fn step(&self, messages: u64) {
         set_long(&self.steps, self.steps().wrapping_add(1));
@@ -68,18 +67,18 @@ impl ProcessStats {
         }
     }
 
-    /// That step is given no event, while commands are under way.
+    /// Counts that step as given no event, while commands are under way.
     pub fn empty_step(&self) {
         set(&self.empty_steps, self.empty_steps().saturating_add(1));
     }
 
-    /// So many more commands are under way.
+    /// Counts so many more commands under way.
     #[inline]
     pub fn ask(&self, commands: u32) {
         set(&self.awaited, get(&self.awaited) + commands);
     }
 
-    /// A step is given `completions` completions.
+    /// Counts `completions` completions that a step is given.
     #[inline]
     pub fn answer(&self, completions: u32) {
         if completions > 0 {
@@ -90,41 +89,41 @@ impl ProcessStats {
         }
     }
 
-    /// Whether it waits for its waker from now on.
+    /// Notes if it waits for its waker from now on.
     #[inline]
     pub fn set_future(&self, future: bool) {
         let future = if future { FUTURE } else { 0 };
         set(&self.awaited, self.commands() | future);
     }
 
-    /// The steps taken so far.
+    /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         get_long(&self.steps)
     }
 
-    /// The messages that they were given.
+    /// Returns the number of messages that they were given.
     pub fn messages(&self) -> u64 {
         get_long(&self.messages)
     }
 
-    /// The steps without an event, while commands were under way. `u32::MAX` means as many or more.
+    /// Returns the steps without an event, while commands were under way; `u32::MAX`: or more.
     pub fn empty_steps(&self) -> u32 {
         get(&self.empty_steps)
     }
 
-    /// How many commands are under way. Exact for the worker that has the process.
+    /// Returns the number of commands under way. Exact for the worker that has the process.
     #[inline]
     pub fn commands(&self) -> u32 {
         get(&self.awaited) & !FUTURE
     }
 
-    /// Whether it is a future that waits for its waker, when it waits.
+    /// Checks if it is a future that waits for its waker, when it waits.
     pub fn awaits_waker(&self) -> bool {
         get(&self.awaited) & FUTURE != 0
     }
 }
 
-/// What one worker has done, which alone writes it.
+/// The figures of one worker, which alone writes them.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) steps: Counter,

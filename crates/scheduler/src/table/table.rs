@@ -1,4 +1,4 @@
-//! The process table: which process a PID means, and what keeps it there.
+//! The process table: it finds the process that a PID means, and keeps it there for pins.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -15,19 +15,16 @@ use crate::table::body::Item;
 use crate::table::pid::{Node, Origin, Pid};
 use crate::table::slot::{Placement, Slot};
 
-/// All processes, by PID.
-///
-/// `Body` is what a worker runs, `Item` what a process's queue holds, and `Exit` what is left of a
-/// process for its handle. [`Slot`] says who may touch what.
+/// All processes, by PID. [`Slot`] says which threads may touch which fields.
 pub struct Table<P: Protocol> {
-    /// What all PIDs of this table have in common.
+    /// The common part of all PIDs of this table.
     origin: Origin,
     pub(crate) slots: Slab<Slot<P>>,
     owner: AtomicPtr<Block<P>>,
 }
 
 impl<P: Protocol> Table<P> {
-    /// An empty table, whose PIDs differ from those of all other tables of the program.
+    /// Makes an empty table, whose PIDs differ from those of all other tables of the program.
     pub fn new(node: Node) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
@@ -38,15 +35,14 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// What has the table, for those who hold nothing but a pin: each
-    /// [slot](crate::table::slot::Slot::owner) knows it. To be called before the table has an
-    /// occupant.
+    /// Sets the owner of the table, which each [slot](crate::table::slot::Slot::owner) then names,
+    /// for threads that hold nothing but a pin. To be called before the table has an occupant.
     pub(crate) fn set_owner(&self, owner: NonNull<Block<P>>) {
         // ORDERING: Relaxed: the table is not shared yet.
         self.owner.store(owner.as_ptr(), Ordering::Relaxed);
     }
 
-    /// The PID of the process in the slot. The caller holds a pin on it, or has the process.
+    /// Returns the PID of the process in the slot. The caller has pinned it, or has the process.
     #[inline]
     pub fn pid_of(&self, slot: &Slot<P>) -> Pid {
         self.pid(slot.index, slot.generation())
@@ -57,18 +53,18 @@ impl<P: Protocol> Table<P> {
         Pid::new(self.origin, slot, generation)
     }
 
-    /// The node that the processes live on.
+    /// Returns the node that the processes live on.
     pub fn node(&self) -> Node {
         self.origin.node()
     }
 
-    /// A slot for a new process, which its [PID](Self::pid_of) means from now on. The caller, its
-    /// submitter, gets two pins: the process's and that of its handle. Lock-free, except for
+    /// Takes a slot for a new process, which its [PID](Self::pid_of) means from now on. The caller,
+    /// its submitter, gets two pins: the process's and that of its handle. Lock-free, except for
     /// memory.
     ///
     /// # Errors
-    /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all slots that
-    /// there are have occupants, and there is no memory for more of them.
+    /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all existing
+    /// slots have occupants, and there is no memory for more slots.
     pub fn occupy(&self, placement: Placement<P>) -> Result<&Slot<P>, AllocateError> {
         let slot = self.slot(self.slots.allocate()?);
         // ORDERING: Relaxed: set before the table was shared.
@@ -82,7 +78,7 @@ impl<P: Protocol> Table<P> {
         Ok(slot)
     }
 
-    /// The slot of a process that the caller has a pin on, or has.
+    /// Returns the slot of a process that the caller has pinned, or has.
     ///
     /// # Panics
     /// If the index is of another table.
@@ -93,15 +89,15 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// The process that lives in the slot, if one does. For people: it may have left by now.
+    /// Returns the process that lives in the slot, if any. For people: it may have left by now.
     pub fn occupant(&self, slot: u64) -> Option<Pid> {
         let index = u32::try_from(slot).ok()?;
         let occupancy = &self.slots.get(index)?.occupancy;
         Some(self.pid(index, occupancy.generation()))
     }
 
-    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its
-    /// submitter has written there is visible. Wait-free.
+    /// Returns the slot of the process `pid`, if it is still there. It may leave at any moment. Its
+    /// submitter's writes to the slot are visible. Wait-free.
     ///
     /// A PID can be made from any number, and so name a process that is yet to come. The queue of
     /// its slot may be open already: only this check keeps items out of it.
@@ -115,13 +111,12 @@ impl<P: Protocol> Table<P> {
     }
 
     /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
-    /// wakes it. Lock-free, and without a pin: the queue itself refuses what is meant for an
-    /// earlier generation.
+    /// wakes it. Lock-free, and without a pin: the queue itself refuses items for an earlier
+    /// generation.
     ///
     /// If the process ends between the push and the wake-up, the item is dropped with it: by the
-    /// thread that ends it, by this call, or by another sender that came too late (see
-    /// [`wake`](Self::wake)). The wake-up may reach the slot's next occupant, which then takes a
-    /// turn for nothing.
+    /// thread that ends it, by this call, or by another late sender (see [`wake`](Self::wake)). The
+    /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.
     ///
     /// # Errors
     /// The item, if the process has ended.
@@ -139,7 +134,7 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// After a push that was refused.
+    /// Cleans up after a push that was refused.
     #[cold]
     fn not_posted(&self, slot: &Slot<P>, error: PushError<Item<P>>) -> Item<P> {
         // The push may have claimed a place in the queue of a later occupant, and cancelled it.
@@ -151,15 +146,14 @@ impl<P: Protocol> Table<P> {
         error.into_inner()
     }
 
-    /// Wakes the process in that slot, after something was pushed into its queue, or when the
-    /// reason itself is the event. The answer is what the caller has to do, and never
-    /// [`Wake::Dispose`]: if the process has ended and nobody has its queue, this drops what is
-    /// there, and the answer is [`Wake::Refused`].
+    /// Wakes the process in that slot, after a push into its queue, or when the reason itself is
+    /// the event. The answer says what the caller must do, and is never [`Wake::Dispose`]: if the
+    /// process has ended and no thread has its queue, this empties it: [`Wake::Refused`].
     ///
-    /// So of the thread that ends a process and the threads that come too late, the last one
-    /// empties the queue: nothing is left there when all of them are done, also where a pin keeps
-    /// the process in the table. Lock-free: it empties the queue again only because another thread
-    /// came too late meanwhile.
+    /// So the last of the thread that ends a process and of the late senders empties the queue:
+    /// nothing is left there when all of them are done, even if a pin keeps the process in the
+    /// table. Lock-free: it empties the queue again only because another sender came late
+    /// meanwhile.
     #[inline]
     pub fn wake(&self, slot: &Slot<P>, reason: Reason) -> Wake {
         match slot.state.wake(reason) {
@@ -190,7 +184,7 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Whether the process `pid` is of this table and has not begun to end.
+    /// Checks if the process `pid` is of this table and has not begun to end.
     pub fn lives(&self, pid: Pid) -> bool {
         let process = self.pin(pid);
         process.is_some_and(|process| !process.slot().events.is_closed())
@@ -198,8 +192,8 @@ impl<P: Protocol> Table<P> {
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     ///
-    /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there,
-    /// and what the caller did before happens before the return of that call.
+    /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there:
+    /// what the caller of this did before happens before the return of that `occupy`.
     pub fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
         self.pinned().filter(Pin::is_live)
     }
@@ -221,8 +215,8 @@ impl<P: Protocol> Table<P> {
         })
     }
 
-    /// Gives one pin on the slot back. Whether it was the last one of a table that is
-    /// [retired](Self::retire): then the table is the caller's, to be freed. Else it may be gone on
+    /// Gives back one pin on the slot. Returns true if it was the last one of a table that is
+    /// [retired](Self::retire): then the caller must free the table. Else the table may be gone on
     /// return, unless the caller has one of its owners' references.
     ///
     /// # Safety
@@ -233,30 +227,30 @@ impl<P: Protocol> Table<P> {
         self.release(self.vacate(slot.occupancy.unpin(), slot), slot)
     }
 
-    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). To be called by its
-    /// owner before that one, who is one of the table's owners, too, leaves the table.
+    /// Gives back the slots of a [batch](crate::table::Completed::tell_into). The batch's owner,
+    /// who is an owner of the table, too, calls this before it leaves the table.
     pub fn give_back(&self, batch: &mut Batch) {
         let _ = self.slots.give_back(batch);
     }
 
-    /// Gives the slot back, if it is vacant. Whether it was the last one of a retired table.
+    /// Gives a vacant slot back. Returns true if it was the last one of a retired table.
     fn release(&self, vacant: bool, slot: &Slot<P>) -> bool {
         vacant && self.slots.release(slot.index)
     }
 
-    /// The table's last owner leaves it. Whether nobody holds a pin any more: then the table is the
-    /// caller's, to be freed. If not, it will be that of the thread which gives the last one
-    /// [back](Self::unpin): a pin keeps the table as well as its slot.
+    /// Lets the table's last owner leave. Returns true if no pin is left: then the caller must free
+    /// the table. Else the thread that gives [back](Self::unpin) the last pin must: a pin keeps the
+    /// table as well as its slot.
     ///
-    /// To be called once. Afterwards nobody has to do with the table but by a pin. What was done
-    /// under any pin, and before this, happens before the return of the `true`.
+    /// To be called once. Afterwards the table is used only under a pin. All acts under any pin,
+    /// and before this, happen before the return of the `true`.
     #[must_use = "true: the table is the caller's, to be freed"]
     pub fn retire(&self) -> bool {
         self.slots.retire()
     }
 
-    /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
-    /// Whether it is vacant, to be given back.
+    /// Cleans the slot, if the caller is the last thread out: the next occupant must find the queue
+    /// open and empty. Returns true if the slot is vacant, to be given back.
     pub(crate) fn vacate(&self, unpin: Unpinned, slot: &Slot<P>) -> bool {
         if unpin == Unpinned::Others {
             return false;
@@ -276,9 +270,8 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Drops what is in the queue of a process that has ended, until no thread came meanwhile.
-    /// Whether the slot is vacant, to be given back: it is vacated, and no push is under way any
-    /// more.
+    /// Drops the items in the queue of a process that has ended, until no sender comes late.
+    /// Returns true if the slot is vacant, to be given back: no process, no pin, no push under way.
     ///
     /// # Safety
     /// The process has ended, and its queue is the caller's: its wake-up was answered
@@ -300,9 +293,9 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Opens the queue for the next generation. Not if it is not empty, or a sender without a pin
-    /// is between its claim and its end: there is no need to wait for that one, as other processes
-    /// get other slots. It will be told to dispose.
+    /// Opens the queue for the next generation, unless it is not empty, or a sender without a pin
+    /// is in the middle of a push. No need to wait for that sender, as other processes get other
+    /// slots: it will be told to dispose.
     ///
     /// # Safety
     /// The process has ended, no pin is held, and the queue is the caller's.
@@ -316,14 +309,14 @@ impl<P: Protocol> Table<P> {
     }
 }
 
-/// Apart, and given the index by value: otherwise each call of `slot` would write it to memory, to
-/// have it printed.
+/// Panics. A function of its own that gets the index by value: otherwise each call of `slot` would
+/// write the index to memory, to have it printed.
 #[cold]
 fn no_slot(index: u32) -> ! {
     unreachable!("slot {index} was never allocated")
 }
 
-/// Keeps a process in the table: it may end, but its PID goes on meaning it.
+/// Keeps a process in the table: it may end, but its PID still means it.
 pub struct Pin<'table, P: Protocol> {
     table: &'table Table<P>,
     slot: &'table Slot<P>,
@@ -331,20 +324,20 @@ pub struct Pin<'table, P: Protocol> {
 }
 
 impl<'table, P: Protocol> Pin<'table, P> {
-    /// The slot of the process.
+    /// Returns the slot of the process.
     #[inline]
     pub fn slot(&self) -> &'table Slot<P> {
         self.slot
     }
 
-    /// The process.
+    /// Returns the PID of the process.
     #[inline]
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Whether the process has neither ended nor been refused by its `init`, so that only pins keep
-    /// it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
+    /// Checks that the process has neither ended nor been refused by its `init`, so that only pins
+    /// keep it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
     pub fn is_live(&self) -> bool {
         !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
     }

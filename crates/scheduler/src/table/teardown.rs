@@ -1,7 +1,7 @@
 //! The end of a process, edge by edge, in the one order that senders, watchers and joiners rely on.
 //!
-//! Each value is needed for the next step and comes from nowhere else, so no caller can take the
-//! steps in another order.
+//! The values are made by one step and used up by the next, so no caller can take the steps in
+//! another order.
 
 use filch_process_state::Ending;
 use filch_slab::Batch;
@@ -20,14 +20,14 @@ pub struct Closed<'table, P: Protocol> {
     slot: &'table Slot<P>,
 }
 
-/// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
+/// A process whose wake-ups are refused, and whose queue is empty, except for pushes that are under
 /// way. It still has its PID and slot.
 #[must_use = "nobody has been told of the end yet"]
 #[derive(Debug)]
 pub struct Completed<'table, P: Protocol>(Closed<'table, P>);
 
 impl<'table, P: Protocol> Closed<'table, P> {
-    /// The process in that slot begins to end: its senders are refused from here on.
+    /// Begins the end of the process in that slot: its senders are refused from here on.
     ///
     /// # Safety
     /// The slot is one of the table. The caller has made the process Running, neither lets go of it
@@ -37,11 +37,10 @@ impl<'table, P: Protocol> Closed<'table, P> {
         Self { table, slot }
     }
 
-    /// The process is over. What is left in its queue goes to `sink`, to be dropped or answered.
+    /// Ends the process. The items left in its queue go to `sink`, to be dropped or answered.
     ///
-    /// An item whose wake-up came before the end is found here, also if the item appears when the
-    /// queue has been emptied once. Every later wake-up is refused, and its item is dropped.
-    /// Lock-free.
+    /// An item whose wake-up came before the end goes there, even if it appears after the queue was
+    /// emptied once. Every later wake-up is refused, and its item is dropped. Lock-free.
     pub fn complete(self, mut sink: impl FnMut(Item<P>)) -> Completed<'table, P> {
         loop {
             // SAFETY: this worker has made the process Running, which it is still (contract of
@@ -58,8 +57,8 @@ impl<'table, P: Protocol> Closed<'table, P> {
 }
 
 impl<P: Protocol> Completed<'_, P> {
-    /// Leaves the exit to the process's handle, and gives the process's pin up. If the slot is
-    /// vacant then, it comes back with others of the batch. The caller is one of the table's
+    /// Leaves the exit to the process's handle, and gives back the process's pin. If the slot is
+    /// vacant then, it is given back with others of the batch. The caller is one of the table's
     /// owners, and [gives the batch back](Table::give_back) before it leaves.
     #[inline]
     pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit<P>) {
@@ -73,7 +72,7 @@ impl<P: Protocol> Completed<'_, P> {
         }
     }
 
-    /// Gives the process's pin up, and tells nobody: for a process that nobody has a handle of.
+    /// Gives back the process's pin, and tells nobody: for a process without a handle.
     pub fn leave(self) {
         let Closed { table, slot } = self.0;
         // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).

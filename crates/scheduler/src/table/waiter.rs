@@ -1,4 +1,4 @@
-//! What is told of the end of a process, in one word.
+//! The waiter for the end of a process, in one word.
 
 use std::mem::ManuallyDrop;
 use std::task::Waker;
@@ -9,13 +9,13 @@ use crate::Protocol;
 use crate::process::context;
 use crate::process::error::Exit;
 
-/// What is told of the end.
+/// A waiter for the end of a process.
 pub(crate) enum Waiter<P: Protocol> {
     /// A thread, which then takes the exit.
     Thread(Unparker),
     /// A future, which then takes the exit.
     Future(Waker),
-    /// No thread waits: this is called with the exit.
+    /// A callback for the exit; no thread waits.
     Call(Box<dyn FnOnce(Exit<P>) + Send>),
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Waiter<P: Protocol> {
 /// the address that the waker knows it by, marked with [`PROCESS`]: that needs no box.
 pub(crate) struct Left<P: Protocol>(pub(crate) *mut Waiter<P>);
 
-/// No box lies at such an address, nor does a slot.
+/// The mark of a process's waker: no box lies at such an address, nor does a slot.
 pub(crate) const PROCESS: usize = 2;
 
 impl<P: Protocol> Left<P> {
@@ -31,7 +31,7 @@ impl<P: Protocol> Left<P> {
         Self(Box::into_raw(Box::new(waiter)))
     }
 
-    /// A clone of the waker, which is one of a process of this protocol if it `is_own`.
+    /// Makes one from a clone of the waker, which is a process's of this protocol if it `is_own`.
     pub(crate) fn waker(waker: &Waker, is_own: bool) -> Self {
         if is_own {
             let waker = ManuallyDrop::new(waker.clone());
@@ -40,7 +40,7 @@ impl<P: Protocol> Left<P> {
         Self::boxed(Waiter::Future(waker.clone()))
     }
 
-    /// The waiter.
+    /// Returns the waiter.
     pub(crate) fn open(self) -> Waiter<P> {
         let word = ManuallyDrop::new(self).0;
         if word.addr() & PROCESS == 0 {
@@ -59,19 +59,18 @@ impl<P: Protocol> Drop for Left<P> {
     }
 }
 
-/// The word of a process's waker.
+/// Returns the word of a process's waker.
 pub(crate) fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
     let data = waker.data().cast_mut().cast::<Waiter<P>>();
     data.map_addr(|address| address | PROCESS)
 }
 
-/// The word that a handle has left in a [`LifeCell`](crate::table::LifeCell) when it was polled, or
-/// 0.
+/// The word that a polled handle has left in a [`LifeCell`](crate::table::LifeCell), or 0.
 #[derive(Debug, Default)]
 pub struct Waiting(pub(crate) usize);
 
 impl Waiting {
-    /// Whether something may be there.
+    /// Checks if a waiter may be there.
     #[inline]
     pub(crate) fn is_there(&self) -> bool {
         self.0 != 0

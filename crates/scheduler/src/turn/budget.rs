@@ -1,10 +1,10 @@
-//! How many of its events a process gets before others run, and what becomes of the rest.
+//! The share of its events that a process gets before others run, and the fate of the rest.
 //!
-//! A share by time, and not by number: an event may cost 20 ns or 20 ms. A process with more events
-//! than its step is given has that step timed, and its next steps are given as many as are likely
-//! to take a quarter of its slice. It goes on until the next step would no longer fit in. A process
-//! that keeps up with its events pays nothing: no clock is read for it, but once, when it first has
-//! many: it is given one of them, to see what that takes.
+//! A share by time, and not by number: an event may cost 20 ns or 20 ms. If a process has more
+//! events than its step is given, the step is timed, and its next steps are given as many as
+//! probably take a quarter of its slice. It goes on until another step would not fit into the
+//! slice. A process that keeps up with its events pays nothing: the clock is read for it only when
+//! it first has many; it is then given one of them, to measure its cost.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -13,23 +13,23 @@ use crate::Protocol;
 use crate::table::body::{Backlog, Body, TimedStep, Waits};
 use crate::table::slot::Slot;
 
-/// What a process with a backlog gets before others run.
+/// The share of a process with a backlog before others run.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// How many events a step is given at most: at least one.
+    /// The most events that a step is given: at least one.
     events: u32,
-    /// How long it goes on with them, step after step.
+    /// The time that it goes on with them, step after step.
     slice: Duration,
     clock: Clock,
 }
 
-/// Tells the time: the system's, or what a test makes of it.
+/// The clock: the system's, or a test's.
 pub(crate) type Clock = fn() -> Instant;
 
-/// Whether a process has more events than it was given in a turn, and what it does then.
+/// The outcome of a turn for a process that may have more events than it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backlogged {
-    /// It has caught up, or waits for what is not there.
+    /// It has caught up, or waits for an event that is not there.
     No,
     /// It has more, and goes on at once.
     Continue,
@@ -37,24 +37,23 @@ pub(crate) enum Backlogged {
     Yield,
 }
 
-/// The first step of a process is given no more than this.
+/// The most events for the first step of a process.
 const FIRST_ALLOWANCE: u32 = 64;
 
-/// A process of whose events nothing is known is given so many without a look at the time; if it
-/// has more, one first.
+/// Events given untimed while their cost is unknown; if more wait, one is timed first.
 pub(crate) const UNSAMPLED: usize = 16;
 
-/// A slice has room for so many steps of a process that is behind. With more, it ends closer to
-/// its time, and the clock is read more often.
+/// The number of steps in a slice, for a process that is behind. More would end the slice closer to
+/// its time, and read the clock more often.
 const STEPS_PER_SLICE: u128 = 4;
 
-/// A turn that looks for the completion of a command moves this many times the events of a step: it
-/// takes no step's time.
+/// The factor by which a turn that looks for a completion may exceed the events of a step: moving
+/// them takes no step's time.
 const LOOK_AHEAD: usize = 16;
 
 impl Budget {
-    /// At most `events` a step, which is at least one. Without a slice they are given by number
-    /// alone.
+    /// Gives at most `events` a step, which is at least one. Without a slice only this number
+    /// counts.
     pub(crate) fn new(events: usize, slice: Duration, clock: Clock) -> Self {
         let events = u32::try_from(events).unwrap_or(u32::MAX);
         Self {
@@ -64,7 +63,7 @@ impl Budget {
         }
     }
 
-    /// How many events the first step of a process is given: at least one.
+    /// Returns the number of events for the first step of a process: at least one.
     pub(crate) fn first_allowance(&self) -> u32 {
         if self.slice.is_zero() {
             self.events
@@ -73,8 +72,8 @@ impl Budget {
         }
     }
 
-    /// How many events to move where what matters stands behind those of the step: `all`, if there
-    /// is an urgent signal, which may end the process, or somebody waits for room.
+    /// Returns the number of events to move in search of one that matters behind those of the step:
+    /// no limit if `all`, for an urgent signal, which may end the process.
     pub(crate) const fn look_ahead(&self, all: bool) -> usize {
         if all {
             usize::MAX
@@ -83,9 +82,9 @@ impl Budget {
         }
     }
 
-    /// Before a step with so many `events`, of a process that has perhaps more than these: in its
-    /// queue, where there is `more` or not, or drained already. If so, the step is timed. The slice
-    /// begins here, so that the first step counts, however slow it is.
+    /// Prepares a step with so many `events`, of a process that may have more: in its queue, if
+    /// there is `more`, or in its backlog. If so, the step is timed. The slice begins here, so that
+    /// the first step counts, however slow it is.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_step<P: Protocol>(&self, body: &mut Body<P>, events: usize, more: bool) {
@@ -102,13 +101,13 @@ impl Budget {
         });
     }
 
-    /// Before the one event by which a process is judged. None if the time does not matter.
+    /// Returns the time before the one event that is measured; `None` if the time does not matter.
     pub(crate) fn begin_sample(&self) -> Option<Instant> {
         (!self.slice.is_zero()).then(self.clock)
     }
 
-    /// After that event: what the next steps are given, but no more than without it. When it ended,
-    /// and how long it took.
+    /// Sets the next allowance by that event, but no higher than before. Returns the time of its
+    /// end, and its duration.
     pub(crate) fn learn_sample<P: Protocol>(
         &self,
         body: &mut Body<P>,
@@ -120,7 +119,7 @@ impl Budget {
         learnt
     }
 
-    /// After a turn: whether the process is behind with its events.
+    /// Checks after a turn if the process is behind with its events.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
@@ -137,7 +136,7 @@ impl Budget {
         unsafe { self.backlogged_after(slot, body, timed) }
     }
 
-    /// The same, after a step that ended then, and took so long.
+    /// Does the same, after a step that ended at that time, and took so long.
     ///
     /// # Safety
     /// The caller has the process whose slot and body these are.
@@ -157,7 +156,7 @@ impl Budget {
         }
     }
 
-    /// What the next steps are given, by what this one took. When it ended, and how long it took.
+    /// Sets the next allowance by this step. Returns the time of its end, and its duration.
     fn learn<P: Protocol>(&self, body: &mut Body<P>, step: TimedStep) -> (Instant, Duration) {
         let ended = (self.clock)();
         let took = ended.saturating_duration_since(step.began);
@@ -168,9 +167,9 @@ impl Budget {
         (ended, took)
     }
 
-    /// As many events as take a step's part of the slice, if each costs as much as one of these
-    /// `events` did. At most twice the `present` allowance, because a few may have been cheap by
-    /// accident; at least one, and at most what a step is given at all.
+    /// Returns the number of events that fill a step's part of the slice, if each costs as much as
+    /// one of these `events` did. At most twice the `present` allowance, as a few may have been
+    /// cheap by accident; at least one, and at most the limit for a step.
     fn next_allowance(&self, present: u32, events: u32, took: Duration) -> u32 {
         let time = self.slice.as_nanos() / STEPS_PER_SLICE;
         let fitting = u128::from(events).saturating_mul(time) / took.as_nanos().max(1);
@@ -178,7 +177,7 @@ impl Budget {
         u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, most)
     }
 
-    /// Whether a process that is behind goes on at once: if another step like the one that was
+    /// Checks if a process that is behind goes on at once: if another step like the one that was
     /// `timed` fits into its slice. If not, its next slice begins with its next turn.
     fn goes_on<P: Protocol>(&self, body: &mut Body<P>, timed: Option<(Instant, Duration)>) -> bool {
         if self.slice.is_zero() {
@@ -195,9 +194,9 @@ impl Budget {
     }
 }
 
-/// Whether a process has more to look at than it was given: in its queue, where there was more; or
-/// in its backlog, unless it waits for commands and nothing in there ends that. A process that has
-/// caught up gives the memory of its backlog back.
+/// Checks if a process has more events than it was given: in its queue; or in its backlog, unless
+/// it waits for commands and no event there ends the wait. A process that has caught up frees the
+/// memory of its backlog.
 ///
 /// # Safety
 /// The caller has the process whose slot and body these are.

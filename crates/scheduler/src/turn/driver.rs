@@ -1,6 +1,6 @@
-//! What a worker does with a process from a run queue: one turn, phase by phase.
+//! The turn of a process from a run queue, phase by phase.
 //!
-//! `end_asked` · `fill` the inbox · carry out signals · `take_step` of the user's · `dispatch`
+//! `end_asked` · `fill` the inbox · carry out signals · `take_step`, the user's · `dispatch`
 //! commands · `let_go`, or `end`.
 
 use std::num::NonZeroU64;
@@ -27,7 +27,7 @@ use crate::process::life_cycle::type_name;
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
-    /// Here and not with the handles: a handler may keep completions, and each of those is a
+    /// Here and not with the handles: a handler may keep completions, and each completion has a
     /// handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
     budget: Budget,
@@ -81,7 +81,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 }
 
 impl<P: Protocol> Drop for Driver<P> {
-    /// The last worker leaves. Nothing waits here for what the handler leaves behind.
+    /// Drops the handler with the last worker, without waiting for the timers it had.
     fn drop(&mut self) {
         let handler = self.handler.take();
         self.handle.shared().left_timers.drop_owner(handler);
@@ -101,7 +101,7 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// The slot of a process from a run queue.
+    /// Returns the slot of a process from a run queue.
     #[inline]
     fn slot(&self, task: &Task<P>) -> &Slot<P> {
         // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle
@@ -166,9 +166,9 @@ impl<P: Protocol> Driver<P> {
         Ok(let_go(slot, body.waits))
     }
 
-    /// A step with one of many events, when nothing is known of what they cost. If that did not
-    /// take long, the others are the next step's, at once: what of them ends a wait. Else they are
-    /// the process's backlog.
+    /// Takes a step with one of many events, while their cost is unknown. If it did not take long,
+    /// the next step gets the others at once; returns those that end a wait. Else they become the
+    /// backlog.
     #[cold]
     #[inline(never)]
     fn sample(
@@ -206,7 +206,7 @@ impl<P: Protocol> Driver<P> {
         Ok(ControlFlow::Break(after))
     }
 
-    /// Whether the queue has an urgent signal.
+    /// Returns true if the queue has an urgent signal.
     ///
     /// # Errors
     /// The process is to end at once.
@@ -227,8 +227,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks on
-    /// behind that where what matters was not found. Whether there is more in the queue.
+    /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks further
+    /// if an event that matters was not found. Returns true if there is more in the queue.
     #[inline]
     fn fill(
         &self,
@@ -252,8 +252,8 @@ impl<P: Protocol> Driver<P> {
         (inbox, more)
     }
 
-    /// Looks on for signals among all that was pushed, if one is urgent; else for what ends a wait
-    /// for commands. Whether there is more in the queue.
+    /// Looks further for signals among all items, if one is urgent; else for an event that ends a
+    /// wait for commands. Returns true if there is more in the queue.
     #[cold]
     #[inline(never)]
     fn look_ahead(
@@ -275,7 +275,7 @@ impl<P: Protocol> Driver<P> {
         more
     }
 
-    /// Counts the step that begins, and what it is given.
+    /// Counts the step that begins, and its events.
     #[inline(always)]
     fn count(
         &self,
@@ -304,8 +304,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Runs the user's step, and does what it says, except for letting go. What the process waits
-    /// for then; or how it ends.
+    /// Runs the user's step, and does what it says, except for letting go. Returns the wait of the
+    /// process, or its end.
     #[inline(always)]
     fn take_step(
         &self,
@@ -359,7 +359,7 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Counts the commands that a step has opened, and has the others done.
+    /// Counts the commands that a step has opened, and dispatches the others.
     #[inline(never)]
     fn settle(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let opened = output.drain_opened().len();
@@ -373,7 +373,7 @@ impl<P: Protocol> Driver<P> {
         output.settled();
     }
 
-    /// Hands the commands of a step to the handler. Apart, as most steps have none.
+    /// Hands the commands of a step to the handler. A function of its own, as most steps have none.
     #[inline(never)]
     fn dispatch(&self, slot: &Slot<P>, context: &Context<'_, P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();

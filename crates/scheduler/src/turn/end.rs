@@ -1,4 +1,4 @@
-//! The end of a process: in one order, whatever of the user's code panics on the way.
+//! The end of a process: in one order, even if the user's code panics on the way.
 
 use filch_process_state::LetGo;
 use filch_slab::Batch;
@@ -12,8 +12,8 @@ use crate::table::teardown::Closed;
 use crate::turn::budget::Backlogged;
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
-/// Ends the process that the calling worker has. Apart from `run`, which has little to do for a
-/// message, and so needs few registers.
+/// Ends the process that the calling worker has. Not inlined into `run`, which has little to do for
+/// a message, and so needs few registers.
 #[inline(never)]
 pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut Scratch<P>) {
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
@@ -67,7 +67,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     completed.tell_into(&mut scratch.vacant, || output.take_exit());
 }
 
-/// Drops the events that no step was given. What is left is told.
+/// Drops the events that no step was given. Returns the watchers, to be told.
 #[cold]
 #[inline(never)]
 fn empty<P: Protocol>(cold: ColdState<P>) -> Watchers {
@@ -83,22 +83,22 @@ fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &
     }
 }
 
-/// What became of a process that was let go.
+/// The state of a process that was let go.
 pub(crate) enum After {
     /// It waits; another worker may have it already.
     Waits,
-    /// It is Ready: something came while it ran, or it has used up its budget of events, and not
-    /// yet its slice.
+    /// It is Ready: an event came while it ran, or it has used up its budget of events, and not yet
+    /// its slice.
     Again,
     /// It is Ready: it has more to do, and others come first.
     GaveWay,
 }
 
-/// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as
+/// Lets go of a process that has perhaps not caught up with its events. Not part of `let_go`, as
 /// most have.
 ///
-/// It is not given the body: a reference that is an argument would have to stay exclusive until
-/// this returns, and the process is another worker's before that.
+/// It does not get the body: a reference as an argument would have to stay exclusive until this
+/// returns, and the process is another worker's before that.
 #[cold]
 #[inline(never)]
 pub(crate) fn let_go_backlogged<P: Protocol>(
@@ -115,7 +115,7 @@ pub(crate) fn let_go_backlogged<P: Protocol>(
     }
 }
 
-/// Lets go of the process. From the RMW on it may be running on another worker.
+/// Lets go of the process. From the RMW on another worker may run it.
 pub(crate) fn let_go<P: Protocol>(slot: &Slot<P>, waits: Waits) -> After {
     let let_go = match waits {
         Waits::Turn => slot.state.yield_now(),
@@ -132,13 +132,13 @@ pub(crate) fn let_go<P: Protocol>(slot: &Slot<P>, waits: Waits) -> After {
     }
 }
 
-/// What a worker keeps from step to step, so that steps allocate nothing.
+/// Memory that a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
-    /// The events of one step: never more than its budget, which bounds the memory too.
+    /// The events of one step: never more than its budget, which bounds the memory, too.
     pub(crate) events: EventList<P>,
-    /// The event of a step that is given one to see what it costs. The others wait above.
+    /// The one event of a step that measures its cost. The others wait in `events`.
     pub(crate) sample: EventList<P>,
-    /// Its commands: memory for no more than some are kept.
+    /// Its output; memory for a limited number of commands is kept.
     pub(crate) output: StepOutput<P>,
     /// The slots of processes that it has ended.
     pub(crate) vacant: Batch,

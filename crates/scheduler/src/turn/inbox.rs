@@ -1,5 +1,5 @@
-//! What a worker finds in a process's queue before a step: events for the process, and signals for
-//! itself.
+//! The sorting of a process's queue before a step: events for the process, and signals for the
+//! worker.
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
@@ -9,21 +9,21 @@ use crate::table::body::{Body, EventList, Item, Signal, Waits};
 use crate::table::slot::Slot;
 use crate::{Context, Event, ProcessError, Protocol};
 
-/// What a worker found besides the events that the next step gets.
+/// The findings of a worker besides the events for the next step.
 pub(crate) struct Inbox<P: Protocol> {
     pub(crate) wait_ends: WaitEnds,
-    /// What signals ask for. Few turns have any.
+    /// The demands of signals. Few turns have any.
     pub(crate) pending: Option<Box<Pending<P>>>,
 }
 
-/// How many of the events end any wait.
+/// The number of events that end any wait.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WaitEnds {
     pub(crate) completions: u32,
     cancels: u32,
 }
 
-/// What the worker does before, or instead of, a step.
+/// The demands that the worker carries out before, or instead of, a step.
 pub(crate) struct Pending<P: Protocol> {
     /// Ends the process.
     end: Option<ProcessError<P>>,
@@ -32,7 +32,7 @@ pub(crate) struct Pending<P: Protocol> {
 }
 
 impl<P: Protocol> Inbox<P> {
-    /// Nothing yet.
+    /// Makes an empty one.
     #[inline]
     pub(crate) fn new() -> Self {
         Self {
@@ -41,8 +41,8 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// Puts what was drained earlier into the events, up to `max` of them: if the process waits for
-    /// commands, first what ends that.
+    /// Puts events of the backlog into the events, up to `max` of them: if the process waits for
+    /// commands, first one that ends the wait.
     #[inline]
     pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
         if let Some(cold) = &mut body.cold
@@ -61,7 +61,7 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// Puts an event into the events, or heeds a signal.
+    /// Puts an event into the events, or obeys a signal.
     #[inline]
     pub(crate) fn sort(
         &mut self,
@@ -79,7 +79,7 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// The same for a signal. Apart, and given all of the item: so an event is moved whole, too.
+    /// Obeys a signal. Not inlined, and given the whole item: so an event is moved whole, too.
     #[cold]
     #[inline(never)]
     fn sort_signal(
@@ -94,7 +94,7 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// Puts an event into the backlog, or heeds a signal.
+    /// Puts an event into the backlog, or obeys a signal.
     pub(crate) fn stow(&mut self, item: Item<P>, slot: &Slot<P>, body: &mut Body<P>) {
         let put = |body: &mut Body<P>, event| body.cold().backlog.push(event);
         match item {
@@ -103,8 +103,8 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// After events were stowed. If the process waits for commands, and only the backlog has what
-    /// ends that, takes one of these out of it, as the last of `max` events.
+    /// Ends a wait for commands after events were stowed: if only the backlog has an event that
+    /// ends it, takes that event from there, as the last of `max` events.
     pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
         let ends = self.wait_ends.end(body.waits, events);
         let cold = body.cold();
@@ -122,7 +122,7 @@ impl<P: Protocol> Inbox<P> {
         }
     }
 
-    /// What a signal means to a process that goes on: perhaps events, which are `put` somewhere.
+    /// Obeys a signal to a process that goes on; events that come of it are `put` somewhere.
     #[cold]
     #[inline(never)]
     fn heed(
@@ -171,8 +171,8 @@ impl<P: Protocol> Inbox<P> {
 }
 
 impl WaitEnds {
-    /// Moves the first of the `events` to where it is the only one; that ends the wait, if the
-    /// process waits for commands. What that one ends.
+    /// Moves one of the `events` to `sample`, where it is the only one: one that ends the wait, if
+    /// the process waits for commands; else the first. Returns what it ends.
     pub(crate) fn take_first<P: Protocol>(
         waits: Waits,
         events: &mut EventList<P>,
@@ -192,7 +192,7 @@ impl WaitEnds {
         ends
     }
 
-    /// Those that are left when `taken` are taken out of these.
+    /// Returns those that are left without the `taken` ones.
     pub(crate) const fn without(self, taken: Self) -> Self {
         Self {
             completions: self.completions - taken.completions,
@@ -206,7 +206,7 @@ impl WaitEnds {
         self.cancels += u32::from(matches!(event, Event::Cancel(_)));
     }
 
-    /// Whether these, or the other `events`, end the wait.
+    /// Checks if these, or the other `events`, end the wait.
     #[inline]
     pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
         if waits == Waits::Events {
@@ -217,10 +217,10 @@ impl WaitEnds {
 }
 
 impl<P: Protocol> Pending<P> {
-    /// Does what the signals asked for.
+    /// Carries out the demands of signals.
     ///
     /// # Errors
-    /// What the process ends with.
+    /// The error that the process ends with.
     #[cold]
     pub(crate) fn carry_out(
         self,
@@ -241,7 +241,7 @@ impl<P: Protocol> Pending<P> {
     }
 }
 
-/// Keeps the events for later.
+/// Puts the events back into the backlog, for later.
 pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
     while let Some(event) = events.pop_back() {
         let cold = body.cold();

@@ -1,4 +1,4 @@
-//! What a worker does with a process from a run queue.
+//! The turns that a worker gives a process from a run queue.
 
 #[expect(
     unsafe_code,

@@ -1,5 +1,4 @@
-//! An allocator that counts, for the test programs that have this module; and what their processes
-//! say.
+//! An allocator that counts, for the test programs with this module; and their processes' protocol.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -8,10 +7,10 @@ use filch_scheduler::Protocol;
 
 struct Counting;
 
-/// Bytes that are in use.
+/// Bytes in use.
 pub(crate) static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// How often memory was asked for.
+/// The number of allocations.
 pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: passes every call on to the system's allocator.

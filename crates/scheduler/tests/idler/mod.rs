@@ -1,4 +1,4 @@
-//! A process that only waits, for the test programs that measure what one costs.
+//! A process that only waits, for the test programs that measure its cost.
 
 use filch_scheduler::{Context, Event, Events, InitError, Process, StepOutput};
 

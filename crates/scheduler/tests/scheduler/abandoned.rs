@@ -1,5 +1,5 @@
-//! A shutdown comes back, whatever the user's code does. Here that never returns: it waits for a
-//! channel whose sender the test holds, and returns when the test has seen the report.
+//! A shutdown returns even if the user's code never does. Here that code waits for a channel whose
+//! sender the test holds, and returns when the test has seen the report.
 //!
 //! A failure: the test hangs.
 
@@ -19,10 +19,10 @@ use filch_scheduler::{
 
 use crate::common::{Command, Test, handle, scripted, waiting};
 
-/// Short: what these tests are about outlasts any patience.
+/// Short: the calls of these tests outlast any patience.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Where the user's code does not return.
+/// A place where the user's code does not return.
 struct Gate {
     entering: Sender<()>,
     opened: Receiver<()>,
@@ -36,7 +36,7 @@ impl Gate {
     }
 }
 
-/// What the test has of a gate.
+/// The test's side of a gate.
 struct Keeper {
     entered: Receiver<()>,
     _open: Sender<()>,
@@ -64,8 +64,7 @@ impl Drop for SlowDrop {
     }
 }
 
-/// A handler for the commands of the tests, which keeps `owned`, and does what is to be done later
-/// on the threads.
+/// Makes a scheduler whose handler does the commands of the tests on threads, and keeps `owned`.
 fn build<T: Send + Sync + 'static>(workers: usize, owned: T) -> Scheduler<Test> {
     Scheduler::builder()
         .workers(workers)
@@ -107,7 +106,7 @@ fn asking(tag: u64) -> impl Process<Test> {
     })
 }
 
-/// A scheduler whose first command never returns, in threads that its handler has.
+/// Makes a scheduler whose first command never returns, on its handler's threads.
 fn with_stuck_command(workers: usize) -> (Scheduler<Test>, Pid, Keeper) {
     let (gate, keeper) = gate();
     let (threads, gate) = (threads(), Mutex::new(Some(gate)));
@@ -127,7 +126,7 @@ fn with_stuck_command(workers: usize) -> (Scheduler<Test>, Pid, Keeper) {
     (scheduler, pid, keeper)
 }
 
-/// The one call that still runs.
+/// Returns the one call that still runs.
 fn only(report: &ShutdownReport) -> &RunningCall {
     assert!(!report.is_clean());
     match report.running.as_slice() {
@@ -163,7 +162,7 @@ fn a_scheduler_is_dropped_beside_such_a_command() {
     });
 }
 
-/// The command returns while the shutdown waits, so that there is nothing to report.
+/// The command returns while the shutdown waits, so there is nothing to report.
 #[test]
 fn a_command_that_returns_in_time_is_waited_for() {
     let (scheduler, _, keeper) = with_stuck_command(2);
@@ -201,7 +200,7 @@ fn an_exit_call_that_never_returns() {
     });
 }
 
-/// A process is in a step, or in a blocking call of one. The latter has given its worker away.
+/// A process is in a step, or in a blocking call, which has given its worker away.
 #[test]
 fn a_step_that_never_returns() {
     let test = |workers, blocks| {
@@ -291,7 +290,7 @@ fn a_timer_that_never_returns() {
     });
 }
 
-/// Hooks: one that never returns from the end of a process, and one whose destructor does not. The
+/// Hooks: one never returns from the end of a process, and the destructor of others does not. The
 /// shutdown has the last handle.
 #[test]
 fn hooks_that_never_return() {
@@ -329,7 +328,7 @@ fn hooks_that_never_return() {
     keeper.await_entry();
 }
 
-/// The shutdown lets go of receivers, whose destructors are the user's.
+/// The shutdown drops receivers, whose destructors are user code.
 #[test]
 fn a_receiver_whose_destructor_never_returns() {
     struct Away(#[expect(dead_code)] Mutex<SlowDrop>);

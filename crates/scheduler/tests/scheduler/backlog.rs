@@ -1,5 +1,5 @@
-//! A process with more events than a step is given: others come in between, nothing is lost or
-//! overtaken, and what ends or replaces the process does not wait for the rest.
+//! A process with more events than a step is given: others run in between, nothing is lost or
+//! overtaken, and an event that ends or replaces the process does not wait for the rest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -14,7 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// More than the events of any step here.
 pub(crate) const MANY: u64 = 10_000;
 
-/// One worker, and steps of `events` events, between which others come.
+/// Makes a scheduler with one worker, and with steps of `events` events, between which others run.
 pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
     Scheduler::builder()
         .workers(1)
@@ -25,7 +25,7 @@ pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-/// Says when its first step has begun, and stays there until it is let out. Then comes `rest`.
+/// Tells that its first step has begun, and stays there until it is let out. Then comes `rest`.
 pub(crate) fn gated<F>(mut rest: F) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>)
 where
     F: FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
@@ -46,7 +46,7 @@ where
     (process, inside, go_on)
 }
 
-/// Checks that the messages come in order, and is done when it has had that number of them.
+/// Checks the order of the messages, and is done after that number of them.
 fn counting(
     count: u64,
     share: usize,
@@ -67,8 +67,8 @@ fn counting(
     }
 }
 
-/// The backlog of one process and a single message for another, behind it: that one has its step
-/// after the first share.
+/// The backlog of one process, and behind it a single message for another, which has its step after
+/// the first share.
 #[test]
 fn others_come_before_a_backlog_is_through() {
     let scheduler = scheduler(16);
@@ -99,7 +99,7 @@ fn others_come_before_a_backlog_is_through() {
     assert_eq!(busy.join().unwrap(), MANY);
 }
 
-/// As long as its slice lasts, it goes on: the same messages, in the same order.
+/// It goes on while its slice lasts: the same messages, in the same order.
 #[test]
 fn a_slice_changes_nothing_for_the_process() {
     let scheduler = Scheduler::<Test>::builder()
@@ -118,8 +118,8 @@ fn a_slice_changes_nothing_for_the_process() {
     assert_eq!(process.join().unwrap(), MANY);
 }
 
-/// A process in its first step, with a backlog, and what lets it out. It must not have another
-/// step.
+/// Makes a process in its first step, with a backlog, and the sender that lets it out. It must not
+/// have another step.
 pub(crate) fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
     let (process, inside, go_on) = gated(|_, events, _| panic!("a step with {events:?}"));
     let process = scheduler.submit(process, "run", 0).unwrap();
@@ -157,7 +157,7 @@ fn the_end_of_a_linked_process_does_not_either() {
     }
 }
 
-/// The new version has all that the old one was not given, in order, behind what was sent after it.
+/// The new version gets all events that the old one did not, in order, before later ones.
 #[test]
 fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
     let scheduler = scheduler(3);
@@ -176,8 +176,7 @@ fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
     assert_eq!(process.join().unwrap(), MANY + 1);
 }
 
-/// In the second of its steps with messages it terminates itself; in the first, it has some more to
-/// come.
+/// It terminates itself in its second step with messages; in the first, more are still to come.
 #[test]
 fn a_process_that_terminates_itself_has_no_other_step() {
     let scheduler = scheduler(1);
@@ -276,8 +275,8 @@ fn several_completions_are_found_at_a_time() {
     assert_eq!(process.join().unwrap(), 1);
 }
 
-/// It waits for a command with a backlog that has none to offer: its turns come to an end, and then
-/// it is blocked. What a signal has the worker look at meanwhile, stays in order.
+/// It waits for a command with a backlog that has no completion: its turns come to an end, and then
+/// it is blocked. Events that a worker meets meanwhile, looking for signals, stay in order.
 #[test]
 fn a_wait_for_commands_comes_to_rest() {
     let scheduler = scheduler(2);
@@ -312,7 +311,7 @@ fn a_wait_for_commands_comes_to_rest() {
     assert_eq!(process.join().unwrap(), MANY + 2);
 }
 
-/// Room is what steps were given, and no more: of a full mailbox, a share.
+/// A full mailbox gets room for the messages that a step was given, and no more: for a share.
 #[test]
 fn a_bounded_mailbox_has_room_for_what_a_step_was_given() {
     let scheduler = scheduler(10);
@@ -376,8 +375,8 @@ fn a_cancel_stands_behind_it() {
     assert!(shutdown.join().unwrap().stuck.is_empty());
 }
 
-/// It takes no messages, but hears of ends. A future's backlog of those is dropped share by share,
-/// and keeps it neither from its end nor from others.
+/// It takes no messages, but is told of ends. A future's backlog of those is dropped share by
+/// share, and delays neither its end nor others.
 #[test]
 fn a_future_goes_on_whatever_it_is_told() {
     let scheduler = scheduler(1);

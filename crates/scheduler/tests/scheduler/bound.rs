@@ -1,4 +1,4 @@
-//! Processes bound to a thread, and the dump that names what runs.
+//! Processes bound to a thread, and the dump that names running calls.
 
 use std::cell::Cell;
 use std::sync::mpsc;
@@ -13,8 +13,8 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts its steps on the thread, tells that thread of each, gives way `turns` times, and is done
-/// with what the thread counted.
+/// Counts its steps on the thread, tells that thread of each, yields `turns` times, and is done
+/// with the thread's count.
 fn counting(turns: u64, told: mpsc::Sender<ThreadId>) -> Scripted {
     let mut left = turns;
     scripted(move |_, _, out| {

@@ -1,4 +1,4 @@
-//! A vocabulary for tests, and a process whose step is a closure.
+//! A protocol for tests, and a process whose step is a closure.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -68,7 +68,7 @@ type Stepped = Result<(), String>;
 type Step =
     dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped + Send;
 
-/// Calls its closure with the events of each step. Counts how often it is closed.
+/// Calls its closure with the events of each step. Counts its closes.
 pub(crate) struct Scripted {
     step: Box<Step>,
     closed: Arc<AtomicUsize>,
@@ -116,7 +116,7 @@ impl Process<Test> for Scripted {
     }
 }
 
-/// A process that waits for `n` messages and is done with the sum of what they say.
+/// Makes a process that waits for `n` messages and is done with the sum of their numbers.
 pub(crate) fn summing(n: u64) -> Scripted {
     let (mut seen, mut sum) = (0, 0);
     scripted(move |_, events, out| {
@@ -151,7 +151,7 @@ pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {
     closed.load(Ordering::Relaxed) == 1
 }
 
-/// Waits until what is referred to has been dropped: by a worker that is on its way out, say.
+/// Waits until the value has been dropped: by a worker that is leaving, say.
 pub(crate) fn until_dropped(weak: &Weak<()>) {
     let begun = Instant::now();
     while weak.strong_count() > 0 {

@@ -1,5 +1,4 @@
-//! What a program does with errors: passes them up, walks to their sources, takes the process's own
-//! out.
+//! Errors in a program: passed up, walked to their sources, and the process's own taken out.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
@@ -48,7 +47,7 @@ fn its_sources_lead_down_to_what_happened() {
     assert!(error.source().unwrap().is::<ProcessError<Test>>());
 }
 
-/// A failure: two operations that tell a user the same in other words.
+/// A failure: two operations tell a user the same in other words.
 #[test]
 fn that_there_is_no_such_process_is_one_sentence() {
     let scheduler = scheduler(1);

@@ -68,8 +68,8 @@ fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
     assert_eq!(busy.join().unwrap(), 0);
 }
 
-/// On one worker, which is kept: two hundred processes are submitted, and then a message is sent to
-/// one that waits for it. A failure: it hears of that when all of them have had their turn.
+/// One worker is kept: two hundred processes are submitted, and then a message is sent to one that
+/// waits for it. A failure: it gets the message after all of them have had their turn.
 #[test]
 fn a_message_does_not_wait_behind_all_that_are_new() {
     let scheduler = scheduler(1);

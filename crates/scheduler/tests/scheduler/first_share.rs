@@ -1,5 +1,5 @@
-//! A process that has many events when nothing is known of what they cost: it gets one of them
-//! first. Nothing is lost by that, nor overtaken, and no wait ends by it that should not.
+//! A process that has many events whose cost is unknown: it gets one of them first. Nothing is lost
+//! or overtaken, and no wait ends that should not.
 
 use std::sync::{Arc, mpsc};
 
@@ -9,7 +9,7 @@ use filch_scheduler::{
     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
 };
 
-/// More than come in one step before that is known, and no more than one step may have.
+/// More than a step gets while their cost is unknown, and no more than a step may get.
 const SOME: u64 = 40;
 
 /// The completion that it waits for stands behind messages, and comes alone before them. Then it
@@ -79,7 +79,7 @@ impl Protocol for Counted {
 
 /// Fails in its first step with messages, which it does not take.
 struct Fails {
-    /// Says how many it has been given.
+    /// Tells the number of its events.
     given: mpsc::Sender<usize>,
     gate: mpsc::Receiver<()>,
 }
@@ -111,7 +111,7 @@ impl Process<Counted> for Fails {
     }
 }
 
-/// The step with the one event fails: the others go with the process, and so does that one.
+/// The step with the one event fails: the process ends, and all events are dropped.
 #[test]
 fn the_others_go_with_a_process_that_fails_with_the_first() {
     let scheduler = Scheduler::<Counted>::builder().workers(1).build().unwrap();

@@ -15,8 +15,8 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// Ends with the sum of the first messages that it gets; or forgets them, and writes to whom it was
-/// told of.
+/// Ends with the sum of the first messages that it gets; or forgets them, and writes to the process
+/// that they name.
 #[derive(Default)]
 struct Reader {
     other: Option<Pid>,

@@ -12,7 +12,7 @@ use filch_scheduler::{
     Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
 };
 
-/// Every start and every end. Refuses the second process, panics at the start of the third.
+/// Notes every start and every end. Refuses the second process, panics at the start of the third.
 #[derive(Default)]
 struct Register {
     lives: Mutex<HashMap<Pid, Vec<ExitReason>>>,
@@ -126,7 +126,7 @@ fn starts_may_be_refused_and_ends_are_told_once() {
     assert_eq!(ends.len(), 5, "{ends:?}");
 }
 
-/// What a close or a destructor turns an end into is what the hook is told.
+/// A panic in a close or a destructor changes the reason that the hook is told.
 #[test]
 fn the_last_word_counts() {
     struct Bomb;
@@ -155,7 +155,7 @@ fn the_last_word_counts() {
     assert_eq!(told, Some(ExitReason::Panicked("boom".into())));
 }
 
-/// What the documentation of [`LifeCycle`] says: looked at from within the hooks.
+/// The documentation of [`LifeCycle`] is true, as seen from within the hooks.
 #[test]
 fn what_is_reachable_when() {
     #[derive(Clone, Default)]

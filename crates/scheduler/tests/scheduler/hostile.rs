@@ -1,5 +1,5 @@
-//! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops
-//! what is not its own. The process concerned ends, with an exit, and nobody else notices.
+//! Row A14 at its worst: destructors that panic, twice, wherever the scheduler drops a user's
+//! value. The process concerned ends, with an exit, and nobody else notices.
 
 use std::sync::mpsc;
 
@@ -91,7 +91,7 @@ impl Drop for Villain {
     }
 }
 
-/// One worker, so that whatever is wrong with it shows in the next process.
+/// One worker, so that any damage to it shows in the next process.
 fn scheduler() -> Scheduler<Hostile> {
     Scheduler::builder()
         .workers(1)
@@ -115,8 +115,7 @@ fn assert_works(scheduler: &Scheduler<Hostile>) {
     assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
 }
 
-/// What a failing step had written must not become the next process's words, even if `close` panics
-/// too.
+/// The commands of a failing step must not become the next process's, even if `close` panics, too.
 #[test]
 fn the_output_of_a_failed_step_dies_with_it() {
     let scheduler = scheduler();
@@ -189,8 +188,7 @@ fn unread_messages_that_panic() {
     assert_works(&scheduler);
 }
 
-/// If the second bomb went off while the first one unwinds, or any while the step does, the program
-/// would be aborted.
+/// If a bomb went off while another one, or the step, unwinds, the program would abort.
 #[test]
 fn events_that_a_step_leaves_and_that_panic() {
     struct Careless(bool);

@@ -1,4 +1,4 @@
-//! Learning how a process ended without waiting for it: trying, limits, calls at the end, and
+//! Learning the end of a process without waiting for it: trying, limits, calls at the end, and
 //! children as commands.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,7 +74,7 @@ fn the_exit_calls() {
     assert_eq!(take.try_recv(), Ok(1), "it had ended: here and now");
 }
 
-/// The call is registered while the process ends: it is called once, whichever comes first.
+/// The call is registered while the process ends: it is called once, in any order.
 #[test]
 fn watching_races_with_the_end() {
     let scheduler = scheduler(2);
@@ -129,7 +129,7 @@ enum Child {
     Fails,
     Panics,
     RefusesToStart,
-    /// The reply to whose exit panics.
+    /// The child whose exit makes the reply panic.
     Unspeakable,
 }
 

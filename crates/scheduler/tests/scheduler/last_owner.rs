@@ -1,5 +1,5 @@
-//! What a scheduler's memory is kept by when its last owner has gone: handles to processes and
-//! wakers of futures.
+//! The handles to processes and wakers of futures that keep a scheduler's memory when its last
+//! owner has gone.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Barrier, Weak, mpsc};
@@ -62,9 +62,9 @@ fn a_waker_keeps_the_memory() {
     until_dropped(&memory);
 }
 
-/// Three threads drop handles to processes while a fourth one drops the scheduler, or when it has
-/// and the workers are on their way out: the last of them all frees its memory. A failure: it is
-/// freed twice or too early, which a sanitizer sees, or never.
+/// Three threads drop handles to processes while a fourth one drops the scheduler, or after that
+/// while the workers leave: the last of them all frees its memory. A failure: it is freed twice or
+/// too early, which a sanitizer sees, or never.
 #[test]
 fn whoever_is_last_frees_the_memory() {
     for round in 0..200 {

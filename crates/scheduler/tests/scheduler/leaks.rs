@@ -1,5 +1,5 @@
-//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whatever forgets
-//! whatever.
+//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whoever forgets
+//! them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -26,7 +26,7 @@ impl CommandHandler<Test> for Hoarder {
     }
 }
 
-/// A scheduler with such a handler, and what that holds while it lives.
+/// Makes a scheduler with such a handler, and a value that it holds while it lives.
 fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
     let alive = Arc::new(());
     let handler = Hoarder {
@@ -93,8 +93,8 @@ fn a_mailbox_policy_goes_with_its_process() {
     until_dropped(&left);
 }
 
-/// An ended process whose command is still under way keeps its slot, and nothing else: it is not
-/// listed any more.
+/// An ended process whose command is under way keeps its slot, and nothing else: it is no longer
+/// listed.
 #[test]
 fn an_ended_process_is_not_listed() {
     let scheduler = scheduler(1);
@@ -171,8 +171,8 @@ fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
     until_dropped(&weak);
 }
 
-/// A scheduler that travels as the output of its own process, and is dropped on the worker after
-/// the last process has ended: nobody would be left to send the workers home.
+/// A scheduler is the output of its own process, and is dropped on the worker after the last
+/// process has ended: nobody would be left to stop the workers.
 #[test]
 fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
     enum Travel {}
@@ -289,7 +289,7 @@ impl Process<Shared> for Fragile {
     }
 }
 
-/// In the middle of a backlog.
+/// It panics in the middle of a backlog.
 #[test]
 fn what_a_panic_leaves_is_dropped() {
     let scheduler = Scheduler::<Shared>::builder()

@@ -6,7 +6,7 @@ use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, s
 use crate::monitors::listening;
 use filch_scheduler::{Event, ExitReason, JoinError, Pid, ProcessError, ProcessHandle};
 
-/// How it ended, if it was by a link.
+/// Returns the link's origin and reason with which the process ended.
 #[track_caller]
 fn linked(process: ProcessHandle<Test>) -> (Pid, ExitReason) {
     match process.join() {
@@ -17,7 +17,7 @@ fn linked(process: ProcessHandle<Test>) -> (Pid, ExitReason) {
     }
 }
 
-/// Fails on message 1, is done on message 0, passes on what it hears of those linked to it.
+/// Fails on message 1, is done on message 0, and passes on the ends of those linked to it.
 fn member(tell: &mpsc::Sender<(Pid, ExitReason)>) -> Scripted {
     let tell = tell.clone();
     scripted(move |_, events, out| {
@@ -155,7 +155,7 @@ fn unlinked_and_linked_to_itself() {
 }
 
 /// The end of the other is in the process's queue when it unlinks the two. A failure: it ends by
-/// that, or is told.
+/// that, or is told of it.
 #[test]
 fn an_unlink_in_a_step_holds_for_all_later_ones() {
     for traps in [false, true] {
@@ -190,8 +190,8 @@ fn an_unlink_in_a_step_holds_for_all_later_ones() {
     }
 }
 
-/// The worker looks into the queue of a process that waits for a command, because a link might end
-/// it. What else is in there is kept for the step that the completion brings.
+/// The worker looks into the queue of a process that waits for a command, as a link might end it.
+/// The other items there are kept for the step with the completion.
 #[test]
 fn messages_are_kept_while_a_signal_is_looked_at() {
     let scheduler = scheduler(2);

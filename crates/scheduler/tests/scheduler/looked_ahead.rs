@@ -1,5 +1,5 @@
-//! Events that a worker has taken out of the queue before a step could have them: what keeps its
-//! place there, what does not, and what the process wants to hear no more of by then.
+//! Events that a worker has taken out of the queue before a step could have them: those that keep
+//! their place, those that do not, and those that the process has cancelled by then.
 
 use std::sync::mpsc;
 
@@ -7,8 +7,8 @@ use crate::backlog::{MANY, PATIENCE, gated, scheduler};
 use crate::common::{Command, Test, scripted, summing};
 use filch_scheduler::{Event, Scheduler};
 
-/// An upgrade has all that waits moved at once: the new version gets the cancel where it
-/// stood.
+/// An upgrade makes the worker move all events at once: the new version gets the cancel in its
+/// place.
 #[test]
 fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
     let scheduler = scheduler(1);
@@ -41,7 +41,7 @@ fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
 }
 
 /// It waits for a command that is never done, with messages before the cancel: that ends the wait
-/// at once, and they come after it.
+/// at once, and the messages come after it.
 #[test]
 fn a_cancel_behind_it_ends_a_wait_for_commands() {
     let scheduler = scheduler(2);
@@ -81,8 +81,8 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
     drop(completion);
 }
 
-/// Ends of others that were found behind the events of its step, by a worker that looked ahead for
-/// an upgrade. The first step of the new version wants to hear of them no more.
+/// Ends of others stood behind the events of its step, and a worker that looked ahead for an
+/// upgrade has found them. The first step of the new version cancels their watches.
 #[test]
 fn what_was_cut_in_a_step_is_in_no_later_one() {
     let scheduler = scheduler(1);

@@ -27,7 +27,7 @@ pub(crate) fn listening() -> (Scripted, mpsc::Receiver<Told>) {
     (process, told)
 }
 
-/// Fails with the number that it is sent, in one way or another.
+/// Fails with the number in its message, in one way or another.
 fn mortal() -> Scripted {
     scripted(|_, events, out| {
         out.idle();
@@ -194,7 +194,7 @@ fn who_watches_itself_or_is_gone_is_told_nothing() {
     assert_eq!(scheduler.processes().len(), 0);
 }
 
-/// Watched from its own `init`, and refused by it.
+/// A process that is watched from its own `init`, which refuses.
 #[test]
 fn one_that_never_starts() {
     use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
@@ -234,7 +234,7 @@ fn one_that_never_starts() {
     );
 }
 
-/// Two threads monitor processes while these end by a message: each monitor is told of once.
+/// Two threads monitor processes that end by a message: each monitor is told once.
 #[test]
 fn monitors_race_with_ends() {
     const PROCESSES: usize = 2_000;

@@ -54,8 +54,8 @@ fn one_message_more_than_the_limit_comes_back() {
     assert_eq!(gone.reason, Undelivered::NoSuchProcess);
 }
 
-/// Held in the table by a completion outside, and full: a sender that tries again until there is
-/// room would try for ever.
+/// A completion outside keeps it in the table, and it is full: a sender that tries again until
+/// there is room would try for ever.
 #[test]
 fn one_that_has_ended_is_gone_and_not_full() {
     let scheduler = scheduler(1);
@@ -136,7 +136,7 @@ fn the_next_tenant_has_no_limit() {
 }
 
 /// Two threads push against the limit while the process reads. No step ever gets more than the
-/// limit, and what was accepted arrives.
+/// limit, and every accepted message arrives.
 #[test]
 fn the_limit_is_exact() {
     const LIMIT: usize = 4;
@@ -177,8 +177,8 @@ fn the_limit_is_exact() {
     assert!(most <= LIMIT, "{most} at once");
 }
 
-/// On one worker, whatever is runnable goes before those of idle priority, whenever it came: at the
-/// start, when they are woken, and when they give way.
+/// On one worker, every runnable process goes before those of idle priority: when they start, when
+/// they are woken, and when they yield.
 #[test]
 fn idle_priority_comes_last() {
     let scheduler = scheduler(1);

@@ -1,5 +1,4 @@
-//! Row A1 and what else can be asked wrongly: a typed error, the refused value handed back, nothing
-//! left behind.
+//! Row A1 and other wrong calls: a typed error, the refused value handed back, nothing left behind.
 
 use std::error::Error;
 use std::time::Duration;
@@ -185,8 +184,8 @@ fn a_pid_that_never_was_or_is_no_more_hands_the_message_back() {
     }
 }
 
-/// Of another slot, or of the same one after its present process. A failure: the message is taken,
-/// and waits there for a process that it was never meant for.
+/// PIDs of other slots, or of later occupants of the same one. A failure: the message is taken, and
+/// waits there for a process that it was never meant for.
 #[test]
 fn a_pid_that_is_yet_to_be_hands_the_message_back() {
     let scheduler = scheduler(2);

@@ -1,4 +1,4 @@
-//! The list of processes, and the standstill: what each waits for when nothing can run any more.
+//! The list of processes, and the standstill, with each process's wait when nothing can run.
 
 use std::future::poll_fn;
 use std::sync::mpsc;
@@ -94,8 +94,8 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
     drop(completions);
 }
 
-/// A future is woken by anything that has its waker. While a thread has it, and does not use it, it
-/// is no deadlock; when nothing has it any more, nothing can come.
+/// Any holder of its waker may wake a future. While a thread holds the waker, even unused, it is no
+/// deadlock; when nobody does any more, it is one.
 #[test]
 fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
     let scheduler = scheduler(2);

@@ -1,5 +1,5 @@
-//! Row A13: a process is terminated in every state, from everywhere, once; and nothing that comes
-//! later matters.
+//! Row A13: a process is terminated in every state, from everywhere, once; later acts change
+//! nothing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -22,7 +22,7 @@ fn assert_terminated(process: ProcessHandle<Test>) {
     }
 }
 
-/// Blocks the worker in its step until it is told to go on, and says when it is in there.
+/// Blocks the worker in its step until it is told to go on, and tells that it is in there.
 fn gated() -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();

@@ -1,4 +1,4 @@
-//! What the Go original's tests ask for, and no other file here: answers out of order, ends amid
+//! Cases of the Go original's tests that no other file here has: answers out of order, ends amid
 //! everything, upgrades and the limit under load.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ fn completions_come_in_the_order_of_their_answers() {
     assert_eq!(process.join().unwrap(), 7);
 }
 
-/// Asks for five answers, one after the other, and counts those in the middle of a step.
+/// Asks for five answers, one after the other, and counts its running steps.
 fn asking(give: mpsc::Sender<Completion<Test>>, inside: &Arc<AtomicUsize>) -> Scripted {
     let (mut left, inside) = (5, Arc::clone(inside));
     scripted(move |_, _, out| {
@@ -71,8 +71,8 @@ fn asking(give: mpsc::Sender<Completion<Test>>, inside: &Arc<AtomicUsize>) -> Sc
     })
 }
 
-/// Two submit and one answers while the scheduler shuts down without patience. Once it has, nobody
-/// is in a step, each process was closed once, and answers that come later start nobody.
+/// Two threads submit and one answers while the scheduler shuts down without patience. Afterwards
+/// no process is in a step, each was closed once, and later answers start none.
 #[test]
 fn after_the_shutdown_nobody_steps() {
     for round in 0..20 {
@@ -114,9 +114,8 @@ fn after_the_shutdown_nobody_steps() {
     }
 }
 
-/// Two send in order while a third one replaces the receiver all the time. Each message is read
-/// once, in its sender's order, by whatever version; and each version that has begun is closed
-/// once.
+/// Two threads send in order while a third replaces the receiver all the time. Each message is read
+/// once, in its sender's order, by any version; and each version that has begun is closed once.
 #[test]
 fn upgrades_under_fire() {
     const EACH: u64 = 5_000;
@@ -171,8 +170,8 @@ fn upgrades_under_fire() {
     assert!(closed[begun..].iter().all(unused));
 }
 
-/// Three submit as fast as they can, where three may live: never a fourth one does, each that was
-/// refused comes back, and all are run in the end.
+/// Three threads submit as fast as they can, where three processes may live: never do four, each
+/// refused one comes back, and all are run in the end.
 #[test]
 fn the_limit_holds_under_fire() {
     const EACH: usize = 2_000;

@@ -10,7 +10,7 @@ use filch_scheduler::{
     ProcessError, ProcessHandle, StepOutput,
 };
 
-/// What happens to the versions of one process, in order.
+/// The events in the lives of one process's versions, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Adds up what it is sent; on 0 ends with the sum; on 100 upgrades to the next version with the
@@ -132,7 +132,7 @@ fn from_inside_with_its_state() {
     assert!(scheduler.send(pid, (0, 0)).is_err());
 }
 
-/// Is done with 1 when it hears that `pid` is done, with nothing else before.
+/// Is done with 1 when it is told first that `pid` is done.
 fn watching(pid: Pid) -> impl Process<Test> {
     scripted(move |context, events, out| {
         if events.is_empty() {
@@ -149,8 +149,8 @@ fn watching(pid: Pid) -> impl Process<Test> {
     })
 }
 
-/// Waits until a process of idle priority has run: on the one worker, everybody else has nothing to
-/// do then.
+/// Waits until a process of idle priority has run: on the one worker, all others have nothing to do
+/// then.
 fn settle(scheduler: &filch_scheduler::Scheduler<Test>) {
     let probe = scheduler.submission(summing(0), "run", 0).idle_priority();
     assert_eq!(probe.submit().unwrap().join().unwrap(), 0);
@@ -231,7 +231,7 @@ fn from_outside_in_whatever_state() {
     assert_eq!(log.lock().unwrap().len(), 3);
 }
 
-/// A version that is dropped unused, because a termination came in the same turn, is not even
+/// A version that is dropped unused, because of a termination in the same turn, is not even
 /// initialised.
 #[test]
 fn a_termination_comes_first() {
@@ -257,9 +257,8 @@ fn a_termination_comes_first() {
     assert!(log.lock().unwrap().is_empty());
 }
 
-/// Its `init` blocks, on the one worker that has time; another process has that then, until the
-/// first worker has time: there the new version has its step. That one counts it: no other thread
-/// writes that worker's counters, and it writes no other's.
+/// Its `init` blocks and gives the only free worker to another process; the step runs where a
+/// worker is free again, and is counted there: each worker's counters have one writer.
 #[test]
 fn a_step_counts_where_init_came_back() {
     struct Blocking {

@@ -33,7 +33,7 @@ fn a_delivered_message_makes_room() {
     }
 }
 
-/// The highest that there is.
+/// The highest limit that there is.
 #[test]
 fn no_limit_is_too_high() {
     for limit in [usize::MAX / ONE, usize::MAX] {

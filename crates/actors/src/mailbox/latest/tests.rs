@@ -1,4 +1,4 @@
-//! Which messages are kept, and of which the process is told.
+//! The messages that are kept, and the process's announcements.
 
 use filch_scheduler::{MailboxPolicy, Protocol};
 

@@ -1,4 +1,4 @@
-//! What is noted, and that nothing is left of it.
+//! The journal's notes, which leave nothing behind.
 
 use filch_scheduler::{Context, LifeCycle, Observer, Protocol, Scheduler, SubmitError, from_fn};
 use filch_sync::lock;
@@ -28,8 +28,8 @@ impl LifeCycle<Any> for NamelessOnly {
     }
 }
 
-/// Two commands with one tag, of which the younger is completed first; and what comes for a
-/// process that has ended.
+/// Two commands share a tag, and the younger is completed first; and calls come for a process that
+/// has ended.
 #[test]
 fn a_command_is_known_by_its_number_and_not_by_its_tag() {
     let scheduler = Scheduler::<Any>::builder().workers(1).build().unwrap();
@@ -59,7 +59,7 @@ fn a_command_is_known_by_its_number_and_not_by_its_tag() {
     assert!(journal.0.iter().all(|shard| lock(shard).is_empty()));
 }
 
-/// A failure: an entry is left, which is memory that grows with each process.
+/// A failure: an entry stays, so that memory grows with each process.
 #[test]
 fn the_journal_forgets_what_has_ended() {
     let journal = Journal::default();

@@ -22,16 +22,16 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// What a process waits for.
+/// The wait of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Waits {
-    /// For the others, with so many clones of its waker elsewhere.
+    /// For others; so many clones of its waker are elsewhere.
     Pending(usize),
     Message,
     Command,
 }
 
-/// Row by row, which process awaits which. Only a future does.
+/// For each process a row of those it awaits. Only a future awaits any.
 type Matrix = Vec<Vec<bool>>;
 
 /// As many PIDs as the tests need at most, and one process's information.
@@ -82,7 +82,7 @@ fn standstill(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Standstill {
     Standstill::new(processes, futures.collect(), timers)
 }
 
-/// Which process leads to which, by any number of steps: Warshall's algorithm.
+/// The processes that each leads to, by any number of steps: Warshall's algorithm.
 fn reach(waits: &[Waits], awaits: &Matrix) -> Matrix {
     let all = 0..waits.len();
     let is_future = |at: usize| matches!(waits[at], Waits::Pending(_));
@@ -104,9 +104,9 @@ fn reach(waits: &[Waits], awaits: &Matrix) -> Matrix {
     reach
 }
 
-/// A process is stuck if it is a future, and nothing that it leads to, nor itself, can be woken
-/// from elsewhere. The verdict is about what is known to be elsewhere. Rings are rings, of
-/// stuck futures, and there is one where there should be.
+/// A process is stuck if it is a future, and neither it nor any process that it leads to can be
+/// woken from elsewhere. The verdict counts only what is known to be elsewhere. The rings are rings
+/// of stuck futures, and each stuck future that leads to a ring leads to one of them.
 fn agrees(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Result<(), TestCaseError> {
     let all = || 0..waits.len();
     let reach = reach(waits, awaits);
@@ -146,7 +146,7 @@ fn agrees(pids: &[Pid], waits: &[Waits], awaits: &Matrix) -> Result<(), TestCase
     Ok(())
 }
 
-/// Of a process with one command, which may be a call.
+/// The details of a process with one command, which may be a call.
 fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
     let mut command = PendingCommand::new(7, Duration::ZERO);
     (command.calls, command.is_limited) = (calls, is_limited);
@@ -155,8 +155,8 @@ fn calling(calls: Option<Pid>, is_limited: bool) -> Box<ProcessDetails> {
     details
 }
 
-/// A process calls an async function that awaits the process's end. Not if one of its commands
-/// is none that is known to be a call, nor if something else has the future's waker.
+/// A process calls an async function that awaits the process's end. No ring if one of its commands
+/// is not known to be a call, or if the future's waker is held elsewhere.
 #[test]
 fn a_call_and_a_future_in_one_ring() {
     let pids = pids(2);

@@ -25,7 +25,7 @@ fn process() -> ProcessInfo {
     ProcessInfo::of(pin.pid(), pin.slot())
 }
 
-/// The lines behind the one with the names of the columns.
+/// The lines after the column names.
 fn lines(process: ProcessInfo) -> Vec<String> {
     let text = ProcessList(&[process]).to_string();
     let mut lines = text.lines().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! The verdict on processes of which none can run, and the report for people.
+//! The verdict on processes that cannot run, and the report for people.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// That many processes that wait: for what comes, or each for its waker.
+/// Makes processes that wait: for any event, or, as futures, for their wakers.
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<Any>::new(Node::default());
     for _ in 0..count {

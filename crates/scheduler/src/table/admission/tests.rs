@@ -1,4 +1,4 @@
-//! Who is admitted, and who is the last one out.
+//! Admission, its limit, and the last process to leave.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What an event, a signal and a slot take of memory.
+//! The memory of an event, a signal and a slot.
 
 use super::{Item, Signal};
 use crate::process::event::Event;
@@ -16,8 +16,8 @@ impl Protocol for Small {
     type Error = String;
 }
 
-/// What signals cost processes that get none: no byte of an event. And a slot, which holds a
-/// small process, its exit, its queue, its limit and its stats, beside the queue's first block.
+/// Signals add no byte to an event. A slot holds a small process, its exit, its queue, its limit
+/// and its stats, beside the queue's first block.
 #[test]
 fn sizes() {
     assert_eq!(size_of::<Event<Small>>(), 32);

@@ -1,4 +1,4 @@
-//! What lies in place, what in a box, and who drops it.
+//! Values in place and in a box, and their destructors.
 
 use std::sync::Arc;
 

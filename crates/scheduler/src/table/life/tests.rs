@@ -19,7 +19,7 @@ impl Protocol for Any {
     type Error = String;
 }
 
-/// The waiter's box is the one's that takes it out of the word: the thread that gives up
+/// The waiter's box belongs to the thread that takes it out of the word: the one that gives up
 /// waiting, or the one that ends the process. A failure: it is freed twice, or never.
 #[test]
 fn a_waiter_is_freed_once() {

@@ -1,4 +1,4 @@
-//! What an occupant of a slot finds, leaves behind and is told, on one thread.
+//! The view of a slot's occupants, one after another, on one thread.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Protocol for Model {
     type Error = String;
 }
 
-/// An exit that panics when it is dropped, if it is told to.
+/// An exit that panics when it is dropped, if it is armed.
 #[derive(Debug, PartialEq)]
 struct Loud(bool);
 
@@ -80,7 +80,7 @@ fn drop_handle(table: &Processes, pid: Pid) {
     let _ = unsafe { table.unpin(table.slot(pid.slot())) };
 }
 
-/// A slot goes from one occupant that has changed all that it can to one that has done nothing.
+/// A slot goes from an occupant that has changed every field to one that has done nothing.
 #[test]
 fn nothing_of_an_occupant_is_left_for_the_next() {
     let table = Processes::new(Node::default());
@@ -148,8 +148,8 @@ fn a_body_is_there_until_it_is_dropped() {
     }
 }
 
-/// An exit that nobody takes is dropped by the last thread out. Its panic has nobody to be told,
-/// and the slot is there for the next one.
+/// The last thread out drops an exit that nobody takes. Nobody is told of its panic, and the slot
+/// is free for the next occupant.
 #[test]
 fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
     let table = Processes::new(Node::default());
@@ -180,7 +180,7 @@ fn a_joiner_gets_the_exit_or_the_deadline() {
     assert!(table.find(pid).is_none());
 }
 
-/// What each pin, each state and each end makes of the questions that are asked of a table.
+/// Checks a table's answers in each state of a process, pinned or ended.
 #[test]
 fn a_table_knows_who_lives() {
     let table = Processes::new(Node::default());
@@ -227,7 +227,7 @@ fn a_table_knows_who_lives() {
     assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
 }
 
-/// The process's pin, its handle's and one more: the slot is left with the last of them.
+/// The process's pin, its handle's and one more: the last of them frees the slot.
 #[test]
 fn a_pin_that_is_shared_keeps_the_slot() {
     let table = Processes::new(Node::default());
@@ -302,8 +302,7 @@ fn a_sink_that_panics_gets_the_rest() {
     drop_handle(&table, pid);
 }
 
-/// What is in the queue at the end goes to the sink, one after a panic as well; and what comes
-/// after the end comes back.
+/// Items in the queue at the end go to the sink, even after one that panics; later ones come back.
 #[test]
 fn what_a_process_leaves_in_its_queue() {
     let table = Processes::new(Node::default());
@@ -331,7 +330,7 @@ fn what_a_process_leaves_in_its_queue() {
     drop_handle(&table, pid);
 }
 
-/// A failure: what the user has put into the body stays for ever.
+/// A failure: the user's values in the body stay for ever.
 #[test]
 fn a_body_that_nobody_dropped_goes_at_the_end() {
     let table = Processes::new(Node::default());

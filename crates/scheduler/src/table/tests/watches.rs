@@ -1,4 +1,4 @@
-//! Watches: told once, called off in time or not, and swept out.
+//! Watches: told once, cancelled in time or not, and swept out.
 
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ fn a_link_has_two_ends() {
     assert!(!link.0.fire());
 }
 
-/// Of many watches few are armed at a time. A failure: the list grows with all that there ever
-/// were, or forgets one that is armed.
+/// Few of many watches are armed at a time. A failure: the list grows with every watch that ever
+/// was, or forgets one that is armed.
 #[test]
 fn watches_that_are_over_are_swept_out() {
     let [by, with] = two();

@@ -10,12 +10,12 @@ use crate::{Context, Event, Events, InitError, Process, Protocol, Scheduler, Ste
 
 const SLICE: Duration = Duration::from_millis(4);
 
-/// Time that passes when a test says so.
+/// A clock that a test moves.
 struct TestClock(Mutex<Told>);
 
 struct Told {
     time: Duration,
-    /// How often it was read.
+    /// The number of times that it was read.
     reads: u64,
 }
 
@@ -93,7 +93,7 @@ where
     }
 }
 
-/// What ran on the one worker, in this order.
+/// The steps that ran on the one worker, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ran {
     /// A step of the process with the backlog, with so many events.
@@ -102,8 +102,8 @@ enum Ran {
     Other,
 }
 
-/// What runs on one worker while a process has `messages` in its queue, of which each costs what
-/// `cost` says, beside another process that always gives way.
+/// Runs a process with `messages` in its queue, each of which takes its `cost`, on one worker,
+/// beside another process that always yields.
 fn ran(
     clock: (&'static TestClock, Clock),
     [slice, events_per_step]: [u64; 2],
@@ -167,8 +167,8 @@ fn ran(
     std::mem::take(&mut *log)
 }
 
-/// How long a process waits for its first turn on one worker that was submitted when so many
-/// `flooded` processes had as many `messages` each, and none of them had run.
+/// Measures the wait of a process for its first turn on one worker, if it was submitted when so
+/// many `flooded` processes had as many `messages` each, and none of them had run.
 fn newcomer_waits(
     clock: (&'static TestClock, Clock),
     flooded: usize,
@@ -206,7 +206,7 @@ fn newcomer_waits(
     waited.recv().unwrap()
 }
 
-/// What each step of the process was given.
+/// Returns the number of events of each step.
 fn shares(ran: &[Ran]) -> Vec<u64> {
     let share = |ran: &Ran| match ran {
         Ran::Step(events) => Some(*events),
@@ -215,7 +215,7 @@ fn shares(ran: &[Ran]) -> Vec<u64> {
     ran.iter().filter_map(share).collect()
 }
 
-/// What the process was given in one go, before another one ran.
+/// Returns the number of events of each turn, before another process ran.
 fn turns(ran: &[Ran]) -> Vec<u64> {
     let turns = ran.split(|ran| *ran == Ran::Other);
     let turns = turns.map(|turn| shares(turn).iter().sum());
@@ -240,8 +240,7 @@ fn the_dearer_an_event_the_fewer_a_step_is_given() {
     assert!(turns(&all).iter().all(|&events| events <= 200), "{all:?}");
 }
 
-/// The slice begins before the first event, and no more are given before it is known what that one
-/// cost.
+/// The slice begins before the first event, and no more are given before its cost is known.
 #[test]
 fn a_first_share_is_a_slice() {
     let all = ran(test_clock!(), [4000, 1024], 100, |_| {
@@ -252,9 +251,9 @@ fn a_first_share_is_a_slice() {
     assert!(turns.iter().all(|&events| events <= 4), "{turns:?}");
 }
 
-/// All came before the newcomer, and nothing is known of any of them: still, each has a slice. A
-/// failure: a first share by number, which is 64 events of 200 µs; or one that has had its slice
-/// has another before the newcomer.
+/// All came before the newcomer, and the cost of none is known: still, each has a slice. A failure:
+/// a first share by number, which is 64 events of 200 µs; or a process that has had its slice has
+/// another before the newcomer.
 #[test]
 fn a_newcomer_behind_16_flooded_waits_for_their_slices() {
     let cost = Duration::from_micros(200);
@@ -262,7 +261,7 @@ fn a_newcomer_behind_16_flooded_waits_for_their_slices() {
     assert!(waits <= 16 * SLICE + cost, "{waits:?}");
 }
 
-/// An event that takes longer than the slice is a turn, and so is each of the next.
+/// An event that takes longer than the slice is a turn, and so is each after it.
 #[test]
 fn an_event_beyond_the_slice_is_alone() {
     let all = ran(test_clock!(), [4000, 1024], 80, |_| {
@@ -279,7 +278,7 @@ fn cheap_events_come_in_full_steps() {
     assert_eq!(shares(&all)[..7], [1, 63, 128, 256, 512, 1024, 1024]);
 }
 
-/// Dear events behind cheap ones: one step is given as many as of the cheap ones. And back again.
+/// Dear events behind cheap ones: one step is given as many as if they were cheap. And back again.
 #[test]
 fn what_is_learnt_is_forgotten_again() {
     let cost = |number| match number {
@@ -293,7 +292,7 @@ fn what_is_learnt_is_forgotten_again() {
     assert_eq!(shares[6..14], [10, 20, 40, 80, 160, 320, 640, 1024]);
 }
 
-/// Without a slice there is nothing that a step could be too long for.
+/// Without a slice no step can be too long.
 #[test]
 fn without_a_slice_the_number_decides_and_no_clock_is_read() {
     let (clock, read) = test_clock!();
@@ -303,7 +302,7 @@ fn without_a_slice_the_number_decides_and_no_clock_is_read() {
     assert_eq!(clock.reads(), 0);
 }
 
-/// As many as need no sample, and none waits behind them.
+/// So few that they need no sample, and none waits behind them.
 #[test]
 fn no_clock_is_read_for_a_process_that_keeps_up() {
     let (clock, read) = test_clock!();
@@ -322,7 +321,7 @@ fn no_step_is_given_more_than_the_builder_says() {
 
 proptest! {
     /// At least one, at most twice as many as before and as the budget has, and no more than fit
-    /// unless it is the one.
+    /// unless it is one.
     #[test]
     fn the_next_allowance_fits(
         present in 1..2000u32,
@@ -341,7 +340,7 @@ proptest! {
         prop_assert!(!fits || next == most || next == 2 * present);
     }
 
-    /// The longer a step took, the fewer come next.
+    /// The longer a step takes, the fewer the next is given.
     #[test]
     fn the_next_allowance_falls_with_the_time(given in 1..1024u32, took in 0..100_000_000u64) {
         let budget = Budget::new(1024, SLICE, Instant::now);
