@@ -25,11 +25,11 @@ impl<S> fmt::Display for AttachError<S> {
 impl<S> Error for AttachError<S> {}
 
 impl<T: Send + 'static> Processors<T> {
-    /// From now on the pool's threads run the source's pieces, too, behind the tasks: a processor
-    /// that has found no task anywhere takes a piece; and one that is never without tasks takes one
-    /// every 100 µs, or after each second task if these are longer. Before or after
-    /// [`start`](Self::start), on a running pool as well; once, and for good. As
-    /// [`notify`](Self::notify), which it ends with; blocking beside another `attach` alone.
+    /// Makes the pool's threads run the source's pieces behind the tasks, for good: a processor
+    /// that has found no task anywhere takes a piece; one that is never without tasks takes a piece
+    /// every 100 µs, or after each second task if these are longer. Called once, before or after
+    /// [`start`](Self::start), on a running pool as well. Progress as [`notify`](Self::notify),
+    /// which it ends with; blocking only beside another `attach`.
     ///
     /// A piece runs as a task does: with a processor, so that [`blocking`](Self::blocking) gives
     /// that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the piece

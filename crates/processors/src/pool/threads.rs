@@ -6,11 +6,11 @@ use std::io;
 use filch_sync::thread::{self, JoinHandle};
 use filch_sync::{Arc, Mutex, lock};
 
-/// What has to be joined.
+/// The threads to be joined.
 #[derive(Default)]
 pub(crate) struct Handles {
-    /// With the machine's place. A thread that has exited is there until another one in its place
-    /// exits, or all are joined.
+    /// Each with its machine's place. A thread that has exited is there until another one in its
+    /// place exits, or all are joined.
     threads: Mutex<Vec<(usize, JoinHandle<()>)>>,
     /// Held during a start, a reservation or a resize: a thread that joins all waits for what these
     /// have begun.

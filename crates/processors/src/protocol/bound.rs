@@ -13,7 +13,7 @@ use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::work::Work;
 
-/// What a bound machine that has no task left does next.
+/// The next step of a bound machine that has no task left.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AfterBound {
     /// It waits for its grant, and has given its processor away.

@@ -66,7 +66,7 @@ impl Coordinator {
         self.resting.load(Ordering::Relaxed) > 0
     }
 
-    /// There is no task for the processor: it goes to the machine that has rested longest, and
+    /// Gives the processor, for which there is no task, to the machine that has rested longest;
     /// `machine` becomes a spare.
     ///
     /// # Errors

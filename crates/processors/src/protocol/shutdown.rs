@@ -63,7 +63,7 @@ impl Coordinator {
         self.end(&mut synced);
     }
 
-    /// Nothing runs any more, or will: every machine that waits is told to exit.
+    /// Tells every machine that waits to exit: nothing runs any more, or will.
     pub(crate) fn end(&self, synced: &mut Synced) {
         synced.over = true;
         for spare in std::mem::take(&mut synced.spares) {

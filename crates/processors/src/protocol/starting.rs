@@ -1,4 +1,4 @@
-//! When a machine's thread is started, and what happens if there is none.
+//! The start of a machine's thread, and what happens if there is none.
 //!
 //! A machine is a place first. All processors begin on the idle stack, each with a place without a
 //! thread, except for the first: its thread is started with the pool, so the system's refusal of a
@@ -75,9 +75,9 @@ impl Coordinator {
         }
     }
 
-    /// There is no thread for the machine: the system has refused it, or it cannot begin. What it
-    /// was told goes to others. A thread that cannot begin must ask
-    /// [`is_deserted`](Self::is_deserted) afterwards.
+    /// Gives what `machine` was told to others: it has no thread, since the system has refused it
+    /// or it cannot begin. A thread that cannot begin must ask [`is_deserted`](Self::is_deserted)
+    /// afterwards.
     pub fn refuse(&self, machine: usize) {
         let grant = self.machine(machine).lose_thread();
         let is_search = matches!(grant, Some(Grant::Search(_)));

@@ -1,4 +1,4 @@
-//! How many machines there may be, and how a thread comes and goes.
+//! The number of machines, and the coming and going of threads.
 //!
 //! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
 //! has a processor and is about to block while there is no spare; its thread comes with its first

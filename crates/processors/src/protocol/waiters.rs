@@ -8,8 +8,8 @@ use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
 
-/// How often in a row a processor may go to machines that are back from blocking calls, before a
-/// queued task is due.
+/// The largest number of times in a row that a processor goes to machines back from blocking calls,
+/// before a queued task is due.
 const MAX_RETURNS: u32 = 16;
 
 impl Coordinator {

@@ -182,7 +182,7 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// What a processor has found to run.
+/// A task or a piece, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
     Piece(Piece),
@@ -211,7 +211,7 @@ impl SourceSlot {
         self.0.get().is_some()
     }
 
-    /// It, if it is an `S`.
+    /// Returns the source, if it is an `S`.
     pub(crate) fn get<S: Source>(&self) -> Option<&S> {
         let source: &dyn Any = &**self.0.get()?;
         source.downcast_ref()
@@ -291,7 +291,7 @@ pub(crate) mod tests {
         MICROS.get()
     }
 
-    /// It always has a piece, which takes so many microseconds, if that is not 0.
+    /// A source that always has a piece, which takes so many microseconds, if that is not 0.
     pub(crate) struct Endless(pub(crate) usize);
 
     impl Source for Endless {

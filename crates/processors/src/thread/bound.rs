@@ -1,4 +1,4 @@
-//! What a machine does with tasks that are bound to a thread, its own or another.
+//! A machine's handling of tasks that are bound to a thread, its own or another.
 
 use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;

@@ -29,12 +29,12 @@ pub(crate) fn run_machine<T: Send + 'static, R: Runner<T>>(
     parker
 }
 
-/// What a machine does between two tasks.
+/// The next step of a machine between two tasks.
 enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// There is nothing that needs no search, or it is the source's turn.
+    /// Nothing is there without a search, or it is the source's turn.
     Search,
 }
 

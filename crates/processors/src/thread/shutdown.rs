@@ -1,4 +1,4 @@
-//! How a pool is stopped, and what its last thread does.
+//! The stop of a pool, and the duties of its last thread.
 
 use filch_sync::lock;
 use filch_sync::panic::drop_contained;

@@ -1,4 +1,4 @@
-//! What a machine does about the processors that it watches. The argument is in
+//! The duties of a machine towards the processors that it watches. The argument is in
 //! [`architecture`](crate::architecture).
 
 use std::time::Instant;

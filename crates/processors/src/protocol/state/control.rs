@@ -1,4 +1,4 @@
-//! What a running machine must notice between two tasks, in one word that is rarely written.
+//! A rarely written word that holds all that a running machine must notice between two tasks.
 
 use std::fmt;
 

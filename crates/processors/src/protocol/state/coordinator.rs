@@ -1,4 +1,4 @@
-//! Which machine has which processor: the state of a pool's protocol, and the wake-up path. The
+//! The state of a pool's protocol, which machine has which processor, and the wake-up path. The
 //! arguments are in [`architecture`](crate::architecture).
 //!
 //! A processor is, at any time, in one of four places, and each way between them is a
@@ -43,8 +43,8 @@ pub struct Coordinator {
     /// For each processor, how often in a row it went to a machine that was back from a blocking
     /// call. Written by the machine with the permit.
     pub(crate) returns: Box<[AtomicU32]>,
-    /// By number. A machine's place is made when it is needed first, and used again by later ones.
-    /// Its thread is started at its first grant.
+    /// The machines by number. A place is made when it is needed first, and used again by later
+    /// ones. Its thread is started at its first grant.
     pub(crate) machines: Box<[OnceLock<MachineShared>]>,
     /// The largest number of machines, without bound ones and those that have been told to exit.
     pub(crate) limit: usize,
@@ -52,7 +52,7 @@ pub struct Coordinator {
     /// Machines in blocking calls without their processor, those included that are back and wait
     /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
-    /// How many machines [rest](Self::rest): a hint.
+    /// The number of machines that [rest](Self::rest): a hint.
     pub(crate) resting: CachePadded<AtomicUsize>,
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
@@ -88,8 +88,8 @@ impl Coordinator {
         }
     }
 
-    /// From now on `launcher` starts the threads of machines, and says why it cannot; once. Without
-    /// it the caller looks after that.
+    /// Lets `launcher` start the threads of machines, and say why it cannot; once. Without it the
+    /// caller looks after that.
     pub fn set_launcher(&self, launcher: impl Fn(usize) -> io::Result<()> + Send + Sync + 'static) {
         let _ = self.launcher.set(Box::new(launcher));
     }
@@ -181,9 +181,9 @@ impl Coordinator {
         }
     }
 
-    /// There is a task in the deque of the caller's processor, which has just put it there, or
-    /// takes another one first: the same, unless that is the only task there and the processor is
-    /// watched.
+    /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task in the deque of the
+    /// caller's processor, which has just put it there, or takes another one first; but not if it
+    /// is the only task there and the processor is watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())

@@ -1,5 +1,5 @@
-//! Which processors are idle, how many search, and which one must be woken: no runnable task beside
-//! an idle processor, and no storm of wake-ups. The argument, with both cases of each race, is in
+//! Counts idle and searching processors, and picks the one to wake: no runnable task beside an idle
+//! processor, and no storm of wake-ups. The argument, with both cases of each race, is in
 //! [`architecture`](crate::architecture).
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Idle {
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     word: u64,
-    /// How many processors were on the stack, if [`Idle::is_unchanged`] confirms it.
+    /// The number of processors on the stack, if [`Idle::is_unchanged`] confirms it.
     pub idle: usize,
 }
 
@@ -248,9 +248,9 @@ impl Idle {
         self.word.load(Ordering::Relaxed) == then.word
     }
 
-    /// If nothing has changed, no processor is woken or [borrowed](Self::borrow) from now on until
-    /// the caller calls [`open`](Self::open): it counts as very many that search, and producers
-    /// rely on it. Whether that is so.
+    /// Closes the stack if nothing has changed, and returns `true` then: until the caller calls
+    /// [`open`](Self::open), no processor is woken or [borrowed](Self::borrow). A closed stack
+    /// counts as very many that search, and producers rely on it.
     pub fn close(&self, then: Snapshot) -> bool {
         let closed = then.word + u64::from(CLOSED) * SEARCHING;
         // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked

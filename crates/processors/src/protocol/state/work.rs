@@ -1,4 +1,4 @@
-//! What the protocol must know of the queues.
+//! The part of the queues that the protocol must know.
 
 use crate::protocol::state::permit::Permit;
 

@@ -1,5 +1,5 @@
-//! When a processor looks around: told by turns, which cost nothing to count, and corrected by the
-//! time, which costs as much to read as a short task.
+//! The clock of a processor's turn-taking: counts turns, which costs nothing, and corrects itself
+//! by the time, which costs as much to read as a short task.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -7,19 +7,19 @@ use std::time::Instant;
 /// Nanoseconds since the clock began: to be compared at less cost than two [`Instant`]s.
 pub(crate) type Nanos = u64;
 
-/// How long the turns between two looks take, where a turn takes no longer itself.
+/// The time of the turns between two looks, where a turn takes no longer itself.
 const LOOK: Nanos = 100_000;
 
-/// How long the newest tasks of a deque go on before it is another one's turn.
+/// The time that the newest tasks of a deque go on before it is another one's turn.
 const ROTATION: Nanos = 200_000;
 
 /// The largest number of turns between two readings.
 const MAX_INTERVAL: u32 = 122;
 
-/// How many tasks come along, at most, with one that is taken from a global queue.
+/// The largest number of tasks that come along with one from a global queue.
 const MAX_BATCH: u32 = 16;
 
-/// What is due after a reading.
+/// The actions that are due after a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Nothing,
@@ -47,7 +47,7 @@ pub(crate) struct TurnClock {
     looked: Cell<Nanos>,
     rotated: Cell<Nanos>,
     doubted: Cell<Nanos>,
-    /// When the source had its turn.
+    /// The time of the source's last turn.
     asked: Cell<Nanos>,
 }
 
@@ -83,7 +83,7 @@ impl TurnClock {
         }
     }
 
-    /// It is `now`: how many turns there are until the next reading, and what is due.
+    /// Takes the reading `now`: sets the number of turns until the next, and returns what is due.
     pub(crate) fn read(&self, now: Nanos) -> Due {
         let turns = self.interval.get();
         if let Some(last) = self.read.replace(Some(now)) {
