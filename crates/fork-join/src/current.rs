@@ -78,7 +78,7 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
     let _ = SEATED.try_with(Seated::stand_up);
 }
 
-/// Whether the thread has a worker.
+/// Returns whether the thread has a worker.
 #[inline(always)]
 pub(crate) fn has_worker() -> bool {
     !current().is_null()
@@ -173,7 +173,7 @@ pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
 /// which runs what it has spawned before.
 #[cold]
 pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> R {
-    /// What the thread had before.
+    /// Restores the worker that the thread had before.
     struct Restore(*const Worker);
 
     impl Drop for Restore {

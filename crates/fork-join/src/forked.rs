@@ -126,7 +126,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         }
     }
 
-    /// To be put into the deque. The closure and its result may change threads.
+    /// Returns the job as an entry of the deque. Its closure and result may change threads.
     #[inline(always)]
     fn entry(&self) -> Entry
     where
@@ -153,7 +153,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         worker.shared.finish(latch, this.owner.index());
     }
 
-    /// Whether the job is the owner's again; or a thief has it.
+    /// Takes the job back; `false` if a thief has it.
     #[inline(always)]
     fn take_back(&self) -> bool {
         // What was forked after it has ended, as `join` sees to. So it is the newest in the deque;
@@ -162,7 +162,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         is_back || take_back_slowly(self.owner)
     }
 
-    /// What came of the job, which a thief has: this waits for it.
+    /// Waits for the job, which a thief has, and returns its result.
     #[cold]
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {

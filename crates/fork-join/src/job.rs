@@ -29,7 +29,7 @@ unsafe impl Send for JobRef {}
 /// The first field of each job, whatever its closure.
 #[repr(C)]
 pub(crate) struct Job {
-    /// It holds the kind. Of a forked job, it becomes the latch.
+    /// The kind; in a forked job, later the latch.
     word: Latch,
     kind: PhantomData<&'static Kind>,
 }
@@ -52,12 +52,12 @@ impl Job {
         }
     }
 
-    /// Of a forked job.
+    /// Returns the latch of a forked job.
     pub(crate) fn latch(&self) -> &Latch {
         &self.word
     }
 
-    /// For those that are of no scope.
+    /// Returns null: the [`scope`](Kind::scope) of jobs of no scope.
     pub(crate) fn without_scope(_: NonNull<Self>) -> *const () {
         ptr::null()
     }
@@ -84,7 +84,7 @@ impl JobRef {
         &self.kind().name
     }
 
-    /// Whether it is a job of the scope that has its count there.
+    /// Returns whether it is a job of the scope that has its count there.
     pub(crate) fn is_of(&self, count: *const ()) -> bool {
         // SAFETY: the job has not run (contract of `new`).
         let own = unsafe { (self.kind().scope)(self.0) };

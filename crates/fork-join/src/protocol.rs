@@ -1,4 +1,4 @@
-//! What workers, thieves and sleepers tell each other, for the models: the shipped parts, without
+//! The messages between workers, thieves and sleepers, for the models: the shipped parts, without
 //! the threads of a pool.
 
 use filch_parker::Parker;
@@ -13,7 +13,7 @@ pub use crate::latch::{Awaited, Latch, Thief};
 pub use crate::shared::{Host, Shared};
 pub use crate::sleepers::Sleepers;
 
-/// What a pool of processors sees of the jobs.
+/// Returns the jobs as a pool of processors sees them.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }

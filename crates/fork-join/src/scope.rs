@@ -23,11 +23,11 @@ pub struct Scope<'scope> {
     shared: Arc<Shared>,
     open: OpenJobs,
     is_cancelled: AtomicBool,
-    /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
+    /// `true` if opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
     is_isolated: bool,
-    /// What the first job that panicked said.
+    /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
-    /// Of the thread that waits for the scope, if that has no seat in the pool.
+    /// The unparker of the thread that waits for the scope, if that has no seat in the pool.
     outsider: Option<Unparker>,
     /// Jobs borrow for `'scope`, neither more nor less.
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -128,7 +128,7 @@ impl<'scope> Scope<'scope> {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`cancel`](Self::cancel) was called.
+    /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         // ORDERING: Relaxed: as in `cancel`.
         self.is_cancelled.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! What a thread may run: where it looks, and what it may take while it waits for something.
+//! The search of a thread for jobs: where it looks, and what it may take while it waits.
 
 use std::iter;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::worker::Worker;
 /// A job that was taken out of its queue.
 pub(crate) struct Found {
     pub(crate) job: JobRef,
-    /// It was forked in an isolated region. (One that was spawned knows that itself.)
+    /// `true` if forked in an isolated region. (One that was spawned knows that itself.)
     pub(crate) is_isolated: bool,
 }
 
@@ -25,8 +25,8 @@ impl From<JobRef> for Found {
 }
 
 impl Worker {
-    /// A job that this worker has spawned, or must run itself; one that it or another worker has
-    /// forked; or one from outside. If there is none, one that another worker keeps to itself.
+    /// Finds a job that this worker has spawned, or must run itself; one that it or another worker
+    /// has forked; or one from outside. If there is none, one that another worker keeps to itself.
     pub(crate) fn find(&self) -> Option<Found> {
         let insist = || self.shared.insist(Some(self.seat));
         self.find_own()
@@ -46,7 +46,7 @@ impl Worker {
         self.owner.spawned.pop().or_else(only_own).map(Found::from)
     }
 
-    /// In an isolated region, a job that was spawned in it, here.
+    /// Finds a job that was spawned here in the isolated region that the thread is in.
     pub(crate) fn find_in_region(&self) -> Option<Found> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;

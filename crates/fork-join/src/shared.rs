@@ -1,4 +1,4 @@
-//! What the workers of a pool share: their seats, the common queue, and who sleeps.
+//! The state that the workers of a pool share: their seats, the common queue, and the sleepers.
 
 use std::cell::Cell;
 use std::fmt;
@@ -28,14 +28,14 @@ const CAPACITY: usize = 64;
 /// one job.
 const OWN_BLOCK: usize = 8;
 
-/// What the thread in a seat has for itself.
+/// The part of a seat that only the thread in it has.
 pub(crate) struct Owner {
-    /// What it has forked: on its stack, in nested order.
+    /// The jobs that it has forked: on its stack, in nested order.
     pub(crate) forks: filch_deque::Worker<Entry>,
-    /// What it has spawned.
+    /// The jobs that it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
-    /// What stands on its stack.
+    /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
 }
 
@@ -45,17 +45,17 @@ pub(crate) struct Seat {
     pub(crate) spawned: Stealer<JobRef>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
-    /// Its thread is to ask the host whether it should make way.
+    /// `true` if its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
-    /// Which of the jobs that it forks are isolated.
+    /// The jobs that it forks which are isolated.
     pub(crate) isolation: IsolationMark,
-    /// What stands on its stack.
+    /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef, OWN_BLOCK>,
-    /// Whether there is a thread that will run those.
+    /// `true` if a thread is there that will run those.
     listens: Mutex<bool>,
-    /// While no thread is in it.
+    /// `Some` while no thread is in it.
     owner: Mutex<Option<Owner>>,
 }
 
@@ -104,7 +104,7 @@ impl Seat {
         insist(|| self.spawned.steal())
     }
 
-    /// Has its thread tell another one of what it forks next, or do what it is told to.
+    /// Makes its thread tell another one of what it forks next, or do what it is told to.
     pub(crate) fn ask(&self) {
         _ = self.forks.ask();
     }
@@ -121,7 +121,7 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     }
 }
 
-/// What the workers of a pool share.
+/// The state that the workers of a pool share.
 pub struct Shared {
     pub(crate) seats: Slab<Seat>,
     /// Jobs from threads that have no seat.
@@ -129,9 +129,9 @@ pub struct Shared {
     pub(crate) sleepers: Sleepers,
     /// Kept by the pool and by each thread that is seated: from here it would be a circle.
     host: Weak<dyn Host>,
-    /// How long a joiner that finds nothing looks on before it sleeps.
+    /// The time that a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
-    /// How many jobs that are no parts of one another may stand on a stack.
+    /// The largest number of jobs on a stack that are no parts of one another.
     nested_jobs: u32,
 }
 
@@ -148,7 +148,7 @@ pub trait Host: Send + Sync {
     /// Runs a call that blocks, and lets other jobs run meanwhile.
     fn block(&self, call: &mut dyn FnMut());
 
-    /// Has the calling thread sleep, in the middle of a job, until there is something to do.
+    /// Makes the calling thread sleep, in the middle of a job, until there is something to do.
     fn rest(&self, sleep: &mut dyn FnMut()) {
         sleep();
     }
@@ -156,9 +156,9 @@ pub trait Host: Send + Sync {
     /// Lets others run that have waited for long, if there are such.
     fn make_way(&self) {}
 
-    /// Whether perhaps no thread comes for what is published from outside, because the threads are
-    /// about to exit. A thread that has published something, and hears `false`, can rely on it that
-    /// one comes.
+    /// Returns whether perhaps no thread comes for what is published from outside, because the
+    /// threads are about to exit. A thread that has published something, and hears `false`, can
+    /// rely on it that one comes.
     fn is_ending(&self) -> bool {
         false
     }
@@ -168,7 +168,7 @@ pub trait Host: Send + Sync {
 }
 
 impl Shared {
-    /// Nobody is seated.
+    /// Makes a pool in which nobody is seated.
     pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
@@ -180,7 +180,7 @@ impl Shared {
         }
     }
 
-    /// How many seats there are, taken or not.
+    /// Returns the number of seats, taken or not.
     pub(crate) fn seat_count(&self) -> usize {
         self.seats.high_water() as usize
     }
@@ -198,7 +198,7 @@ impl Shared {
         (0..self.seat_count()).map(|seat| self.seat(seat))
     }
 
-    /// So many jobs that are no parts of one another may stand on a stack.
+    /// Sets the largest number of jobs on a stack that are no parts of one another.
     #[must_use]
     pub fn with_nested_jobs(self, count: u32) -> Self {
         Self {
@@ -230,7 +230,7 @@ impl Shared {
         Some((seat, owner, host))
     }
 
-    /// Whether a thread sits in that seat.
+    /// Returns whether a thread sits in that seat.
     pub(crate) fn is_seated(&self, seat: usize) -> bool {
         lock(&self.seat(seat).owner).is_none()
     }
@@ -243,7 +243,7 @@ impl Shared {
         !*listens
     }
 
-    /// Has every thread that is seated run a job that `make` makes for it.
+    /// Makes every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
         for seat in self.all_seats() {
             let listens = lock(&seat.listens);
@@ -306,7 +306,7 @@ impl Shared {
         }
     }
 
-    /// Whether the threads are about to exit: see [`Host::is_ending`].
+    /// Returns whether the threads are about to exit: see [`Host::is_ending`].
     pub(crate) fn is_ending(&self) -> bool {
         self.host.upgrade().is_some_and(|host| host.is_ending())
     }

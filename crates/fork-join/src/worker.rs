@@ -1,4 +1,4 @@
-//! What a thread has while it runs jobs: its deque, and its seat among the others.
+//! The worker of a thread that runs jobs: its deque, and its seat among the others.
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,16 +21,16 @@ use filch_sync::atomic::Ordering;
 /// storage. Jobs are given it.
 pub struct Worker {
     pub(crate) owner: Owner,
-    /// In which it sits.
+    /// The seat in which it sits.
     pub(crate) seat: usize,
     pub(crate) shared: Arc<Shared>,
     pub(crate) host: StdArc<dyn Host>,
-    /// Where it looks first for a victim.
+    /// The seat where it looks first for a victim.
     pub(crate) next_victim: Cell<usize>,
-    /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
-    /// spawned in it.
+    /// In an [isolated](Self::isolate) region: the position in `spawned` from which on all jobs
+    /// were spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
-    /// How many jobs that are no parts of one another stand on its stack.
+    /// The number of jobs on its stack that are no parts of one another.
     pub(crate) nested: Cell<u32>,
     /// The address below which its stack is full, or 0, if that is not known.
     pub(crate) stack_floor: Cell<usize>,
@@ -55,13 +55,13 @@ impl Worker {
         }
     }
 
-    /// What others see of this thread.
+    /// Returns the part of this worker that others see.
     pub(crate) fn own_seat(&self) -> &Seat {
         self.shared.seat(self.seat)
     }
 
-    /// What it has forked: `join` alone puts a job in, and takes it back or waits for its thief
-    /// before it returns.
+    /// Returns the deque of what it has forked: `join` alone puts a job in, and takes it back or
+    /// waits for its thief before it returns.
     #[inline(always)]
     pub(crate) fn forks(&self) -> &filch_deque::Worker<Entry> {
         &self.owner.forks
@@ -80,7 +80,7 @@ impl Worker {
         self.seat
     }
 
-    /// How many threads the pool has, or has had at a time: each [index](Self::index) is below.
+    /// Returns the most threads that the pool has had at a time, above each [index](Self::index).
     pub fn threads(&self) -> usize {
         self.shared.seat_count()
     }
@@ -170,7 +170,7 @@ impl Worker {
         self.make_way_if_hurried();
     }
 
-    /// Whether it is one of that pool's.
+    /// Returns whether it is one of that pool's.
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         ptr::eq(&raw const *self.shared, shared)
     }
@@ -286,7 +286,7 @@ impl Worker {
         own.map(|found| self.run_on_top(found)).is_some()
     }
 
-    /// Whether jobs of this worker's wait: forked and not begun, or spawned.
+    /// Returns whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
         let seat = self.own_seat();
         !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())

@@ -61,8 +61,8 @@ where
     })
 }
 
-/// On a thread that has no worker yet, and gets one if it is one of a scheduler's that has a pool
-/// attached.
+/// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
+/// thread is that scheduler's, else on the global pool.
 #[cold]
 #[inline(never)]
 fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)

@@ -27,7 +27,7 @@ pub struct Pool {
     pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.
     host: Arc<dyn Host>,
-    /// None, if the caller is the only thread, or the threads are another scheduler's.
+    /// `None` if the caller is the only thread, or the threads are another scheduler's.
     processors: Option<Arc<Processors<Infallible>>>,
     machines: Option<Machines>,
     takes_caller: bool,
@@ -161,16 +161,16 @@ impl Pool {
         Ok(pool)
     }
 
-    /// How many threads run jobs at a time.
+    /// Returns the number of threads that run jobs at a time.
     pub fn threads(&self) -> usize {
         let own = self.processors().map_or(0, |all| all.count());
         let lent = self.lent_by.as_ref().map_or(0, |lent| lent.count());
         own + lent + usize::from(self.takes_caller)
     }
 
-    /// From now on so many threads run jobs at a time, not counting a
-    /// [caller](Config::with_caller) who is one. Threads that are too many end what they run
-    /// first. Blocking, while threads are started. Returns how many it were before.
+    /// Sets the number of threads that run jobs at a time, without a [caller](Config::with_caller)
+    /// who is one, and returns the number before. Threads that are too many end what they run
+    /// first. Blocking, while threads are started.
     ///
     /// # Errors
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
@@ -231,7 +231,7 @@ impl Pool {
         })
     }
 
-    /// Whether that is the worker of one of its threads. Wait-free.
+    /// Returns whether `worker` is that of one of its threads. Wait-free.
     pub fn has(&self, worker: &Worker) -> bool {
         worker.is_of(&self.shared)
     }
@@ -252,9 +252,9 @@ impl Pool {
         }
     }
 
-    /// What each thread of the pool does that has begun. It stops no thread that works, so one that
-    /// begins or ends jobs meanwhile may be shown in between; what hangs is shown as it is.
-    /// Blocking for a moment beside a thread that begins or exits.
+    /// Reports what each thread of the pool does that has begun. It stops no thread that works, so
+    /// one that begins or ends jobs meanwhile may be shown in between; what hangs is shown as it
+    /// is. Blocking for a moment beside a thread that begins or exits.
     ///
     /// ```
     /// use filch_fork_join::{Doing, Pool};

@@ -10,10 +10,10 @@ use crate::shared::Host;
 use crate::source::Jobs;
 
 impl Pool {
-    /// The pool on the threads of a scheduler, which run jobs beside what they run anyway: behind
-    /// it, but not never. Code that runs on these threads finds this pool by itself: a process may
-    /// call [`join`](crate::join). There is one for each scheduler: a second call returns another
-    /// reference to it.
+    /// Returns the pool on the threads of a scheduler, which run jobs beside what they run anyway:
+    /// behind it, but not never. Code that runs on these threads finds this pool by itself: a
+    /// process may call [`join`](crate::join). Each scheduler has one such pool: a second call
+    /// returns another reference to it.
     ///
     /// ```
     /// # use std::convert::Infallible;

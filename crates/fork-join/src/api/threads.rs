@@ -127,7 +127,7 @@ impl Thread {
         Self { thread, index }
     }
 
-    /// What the [index](Worker::index) of its worker will be.
+    /// Returns the [index](Worker::index) that its worker will have.
     pub fn index(&self) -> usize {
         self.index
     }
