@@ -42,8 +42,8 @@ pub struct Latch(AtomicU64);
 pub struct Thief {
     /// The thief's seat.
     pub seat: usize,
-    /// What is in its deque before this is older than the job. What is behind descends from it, or
-    /// from what the thief runs while it waits in its turn, or, once it is done, from a later job.
+    /// The end of its deque when it began: all before is older than the job; all behind descends
+    /// from that, or from what the thief runs while it waits, or from a later job, once it is done.
     pub base: u32,
 }
 
