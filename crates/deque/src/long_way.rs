@@ -59,8 +59,8 @@ impl<T> Worker<T> {
         top.leaves(last) || self.look_at_thieves(last, known, top.next())
     }
 
-    /// Whether the item at `last` is the owner's, in the epoch that has begun with `top`, where
-    /// thieves were `known` to be before.
+    /// Returns whether the item at `last` is the owner's, in the epoch that has begun with `top`,
+    /// where thieves were `known` to be before.
     #[inline(never)]
     fn look_at_thieves(&self, last: u64, known: u64, top: Top) -> bool {
         let was_left_alone = top.until(known) == 0 && !top.is_asked() && !self.is_biased.get();
@@ -135,7 +135,7 @@ impl<T> Worker<T> {
         false
     }
 
-    /// Whether a thief that had asked has been answered since this was last asked: threads that
+    /// Returns whether a thief that had asked has been answered since the last call: threads that
     /// sleep want to know, whatever has become of the items. One that has not seen what was pushed
     /// has [asked](crate::Stealer::ask), and what it did before that happens before this.
     /// Wait-free.

@@ -7,7 +7,7 @@ use crate::ring::{MAX_CAPACITY, NoMemory, Ring, capacity_for};
 use crate::worker::Worker;
 
 impl<T> Worker<T> {
-    /// How many items can be pushed and leave room for one more.
+    /// Returns how many items can be pushed and leave room for one more.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
         (self.room_end.get() - self.position() - 1) as u32
