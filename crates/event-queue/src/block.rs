@@ -13,7 +13,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::position::{ALIGN, Position};
 
-/// Not claimed, or claimed by a push that is under way.
+/// A slot that is not claimed, or claimed by a push that is under way.
 const EMPTY: u8 = 0;
 /// The value is there.
 const FULL: u8 = 1;

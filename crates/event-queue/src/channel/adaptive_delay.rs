@@ -30,7 +30,7 @@ impl AdaptiveDelay {
     const LONGEST: u32 = 256;
     const LONGEST_GAP: u32 = 64;
 
-    /// Without pauses.
+    /// Makes one without pauses.
     pub(super) const fn new() -> Self {
         Self {
             run: 0,

@@ -85,7 +85,7 @@ enum Content {
 struct Queue {
     end: End,
     token: Arc<()>,
-    /// In the order of their claims.
+    /// The slots, in the order of their claims.
     slots: Vec<Slot>,
     closed: bool,
     life: u32,
