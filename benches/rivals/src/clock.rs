@@ -67,7 +67,7 @@ pub(crate) fn pin(core: usize) {
     }
 }
 
-/// How every contender's consumer waits when there is nothing to take: it pauses, twice as long
+/// The wait of every contender's consumer when there is nothing to take: it pauses, twice as long
 /// each time, and then yields its core. A handful of items does not reset the pauses: a consumer
 /// that looks again at once finds a single item, and takes the cache line from the producer each
 /// time.

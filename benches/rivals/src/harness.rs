@@ -17,7 +17,7 @@ use hdrhistogram::Histogram;
 
 use crate::workers::WORKERS;
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// Rounds that count.
@@ -41,13 +41,13 @@ impl Effort {
         self.divisor == 1
     }
 
-    /// How many operations a round of a contender does, where a full run does `full`.
+    /// Returns the operations of a contender's round, where a full run does `full`.
     pub(crate) fn operations(self, full: u64) -> u64 {
         (full / self.divisor).max(1)
     }
 }
 
-/// What the names of our contenders begin with.
+/// The beginning of our contenders' names.
 const OURS: &str = "filch";
 
 /// The same work, done by several contenders.
@@ -116,7 +116,7 @@ impl Scenario {
         self
     }
 
-    /// Whether it is the point of so many workers.
+    /// Returns whether it is the point of so many workers.
     pub(crate) fn has_workers(&self, workers: usize) -> bool {
         let point = self.point.as_ref();
         point.is_some_and(|point| point.workers == workers)

@@ -1,5 +1,5 @@
-//! What runs processes and tasks, ours and the rivals', behind what the scenarios need of it. All
-//! have equally many threads, otherwise the rivals have their defaults.
+//! Pools that run processes and tasks, ours and the rivals', behind what the scenarios need of
+//! them. All have equally many threads, otherwise the rivals have their defaults.
 
 mod actix;
 mod async_executor;
@@ -19,7 +19,7 @@ pub(crate) use tokio::{Tokio, tokio_runtime};
 
 use crate::total::Total;
 
-/// How tasks tell the thread outside that they are done. One for all pools: only one has its turn.
+/// Tells the thread outside that tasks are done. One for all pools: only one has its turn.
 pub(crate) static TOTAL: Total = Total::new();
 
 /// Runs processes that live on and have addresses, and take messages of that type.
@@ -94,7 +94,7 @@ pub(crate) trait Pool: Actors<u64> + Sync {
 
     fn callee(&self) -> Self::Callee;
 
-    /// What comes back.
+    /// Returns what comes back.
     fn call(&self, callee: &Self::Callee, number: u64) -> u64;
 
     /// A pool whose futures may [`sleep`](Self::sleep).

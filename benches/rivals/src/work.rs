@@ -30,7 +30,7 @@ impl Work {
         multiply(self.multiplications);
     }
 
-    /// How long `times` of it take on an idle core.
+    /// Returns how long `times` of it take on an idle core.
     pub(crate) fn times(self, times: u64) -> Duration {
         self.length.mul_f64(times as f64)
     }

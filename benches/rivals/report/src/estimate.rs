@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How sure an interval is, unless it says otherwise.
+/// The confidence of an interval, unless it says otherwise.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A median and its interval.

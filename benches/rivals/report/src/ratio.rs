@@ -8,16 +8,16 @@ use crate::run::{Role, Run, Scenario, Series};
 pub struct Ratio<'a> {
     /// Where.
     pub scenario: &'a Scenario,
-    /// Ours.
+    /// The scenario of both.
     pub ours: &'a Series,
     /// The rival with the best median.
     pub rival: &'a Series,
-    /// How many times as bad as the rival ours was, round by round: above 1 it lost. A slow minute
-    /// falls on both sides of a round, and so on no ratio.
+    /// The factor by which ours was worse than the rival, round by round: above 1 it lost. A slow
+    /// minute falls on both sides of a round, and so on no ratio.
     pub ratio: Estimate,
 }
 
-/// Which side won.
+/// The side that won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Ours did.

@@ -42,7 +42,7 @@ impl Reason {
     }
 }
 
-/// Whether the text is what the pattern says, in which each `*` is any text.
+/// Returns whether the text matches the pattern, in which each `*` is any text.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -68,8 +68,8 @@ impl Reasons {
         reason.map(|reason| reason.because.as_str())
     }
 
-    /// What is wrong with the reasons, as the run shows it: about a row that is won, or about none.
-    /// Groups that were not measured, or whose curves alone were, say nothing.
+    /// Lists the errors of the reasons, as the run shows them: about a row that is won, or about
+    /// none. Groups that were not measured, or whose curves alone were, say nothing.
     pub fn complaints(&self, run: &Run) -> Vec<String> {
         let measured = self.reason.iter();
         let measured = measured.filter(|reason| run.scenarios(&reason.group).next().is_some());

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Estimate, median};
 
-/// What was measured in one go, by one program on one machine.
+/// The results that one program measured on one machine in one go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Where, by what, and when.
     pub machine: Machine,
-    /// How much.
+    /// The amount of measuring.
     pub effort: Effort,
     /// In the order in which they were measured.
     pub results: Vec<Scenario>,
@@ -23,7 +23,7 @@ pub struct Run {
 /// determined is `unknown`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What the processor calls itself.
+    /// The name that the processor gives itself.
     pub cpu: String,
     /// Cores that the program may use.
     pub cores: usize,
@@ -40,7 +40,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Whether their figures may stand in one table.
+    /// Returns whether their figures may stand in one table.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = |of: fn(&Self) -> &str| of(self) == of(other);
         self.cores == other.cores
@@ -51,12 +51,12 @@ impl Machine {
     }
 }
 
-/// How much was measured.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Rounds that count.
     pub rounds: usize,
-    /// Whether each round was an eighth as long.
+    /// `true` if each round was an eighth as long.
     pub quick: bool,
     /// Of the order in which the contenders took their turns.
     pub seed: u64,
@@ -67,7 +67,7 @@ impl Effort {
     /// how much.
     pub const ENOUGH_ROUNDS: usize = 15;
 
-    /// How many rounds there were, and of what length.
+    /// Tells the number of rounds, and their length.
     pub(crate) fn in_words(self) -> String {
         let Self { rounds, quick, .. } = self;
         match quick {
@@ -103,7 +103,7 @@ pub struct Scenario {
 pub struct Point {
     /// The name of the curve.
     pub curve: String,
-    /// How many workers each pool has.
+    /// The number of workers in each pool.
     pub workers: usize,
 }
 
@@ -126,7 +126,7 @@ impl Better {
         }
     }
 
-    /// How many times as bad as `other` the figure is: below 1 it wins.
+    /// Returns the factor by which the figure is worse than `other`: below 1 it wins.
     pub fn ratio(self, figure: f64, other: f64) -> f64 {
         match self {
             Self::Lower => figure / other,
@@ -140,7 +140,7 @@ impl Better {
 pub struct Series {
     /// The contender.
     pub name: String,
-    /// What it is to us.
+    /// The contender's relation to us.
     pub role: Role,
     /// One for each round, in the order of the rounds: equal places were measured together.
     pub figures: Vec<f64>,
@@ -149,7 +149,7 @@ pub struct Series {
     pub latencies: Option<Latencies>,
 }
 
-/// What a contender is to us.
+/// The relation of a contender to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -1,5 +1,5 @@
-//! What users of rayon write, on rayon's core and on ours: the programs of `examples/rayon`, which
-//! `cargo xtask bench --group rayon` builds twice.
+//! Programs as users of rayon write them, on rayon's core and on ours: those of `examples/rayon`,
+//! which `cargo xtask bench --group rayon` builds twice.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -135,7 +135,7 @@ impl Spawner for FilchFutures {
     }
 }
 
-/// What a process is told that also answers.
+/// A message to a process that also answers.
 pub(crate) enum Talk {
     Number(u64),
     /// From a thread outside that wants it back.

@@ -11,8 +11,8 @@ use filch_timers::Timers;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-/// What the scenarios need. Workers are numbers, and so are jobs and artifacts; each worker has the
-/// artifact of its own number.
+/// A build farm, as the scenarios need it. Workers are numbers, and so are jobs and artifacts; each
+/// worker has the artifact of its own number.
 pub(super) trait Farm: 'static {
     type Pending;
 

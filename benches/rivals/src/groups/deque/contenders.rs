@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use filch_deque::{Stealer, Worker};
 use filch_sync::asymmetric;
 
-/// What the scenarios need from an owner's end.
+/// An owner's end, as the scenarios need it.
 pub(super) trait Owner: Send + 'static {
     /// Empty, with room for `capacity` items.
     fn new(capacity: usize) -> Self;
@@ -15,7 +15,7 @@ pub(super) trait Owner: Send + 'static {
     fn pop(&self) -> Option<u64>;
 }
 
-/// What the scenarios need from a deque with thieves.
+/// A deque with thieves, as the scenarios need it.
 pub(super) trait Deque: Owner {
     type Stealer: Send;
 

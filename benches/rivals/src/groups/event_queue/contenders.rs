@@ -7,7 +7,7 @@ use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 use filch_event_queue as filch;
 
-/// What the scenarios need from a queue of `T`.
+/// A queue of `T`, as the scenarios need it.
 pub(super) trait Queue<T> {
     type Sender: Clone + Send + 'static;
     type Receiver: Send + 'static;

@@ -1,4 +1,4 @@
-//! What keeps a pool busy while something else is measured: its own processes, or threads outside.
+//! Mixtures that keep a pool busy during a measurement: its own processes, or threads outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub(crate) struct Mixture {
     pub(crate) period: Duration,
 }
 
-/// What is busy.
+/// The kind of busy work.
 #[derive(Clone, Copy)]
 enum Busy {
     /// So many that yield after each step.
@@ -153,7 +153,7 @@ impl Busy {
     }
 }
 
-/// What [`keep_blocking`] keeps, as it is read after "beside".
+/// The name of what [`keep_blocking`] keeps, as it is read after "beside".
 pub(crate) const BLOCKING: &str = "700 blocking calls of 100 ms";
 
 /// Keeps more blocking calls under way than a pool has threads for, until it is over.

@@ -51,7 +51,7 @@ pub(super) fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What becomes of a problem: its result, or two smaller problems.
+/// A problem's result, or two smaller problems.
 enum Parts<P, R> {
     Whole(R),
     Two(P, P),

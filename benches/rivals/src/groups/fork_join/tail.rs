@@ -26,7 +26,7 @@ const SHARE: u64 = 16;
 /// Of an equal item.
 const SLEEP: Duration = Duration::from_millis(5);
 
-/// How long an item sleeps.
+/// The time that an item sleeps.
 type Sleep = fn(u64) -> Duration;
 
 pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {

@@ -3,7 +3,7 @@
 //! a child is the digest of its parent and its number. So no thread can know how large a subtree
 //! is before it has walked it.
 
-/// How many children a node has.
+/// The number of children that a node has.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     /// `root` of them has the root. Each other node has `children` with that probability, and none

@@ -14,7 +14,7 @@ use filch_sync::asymmetric;
 
 use super::MORE;
 
-/// What the scenarios need from an injector.
+/// An injector, as the scenarios need it.
 pub(super) trait Injector: Sync + 'static {
     /// Where a taker's batch goes.
     type Own: Own;
