@@ -11,9 +11,9 @@ use loom_tests::{Bound, check, refute};
 /// the waker: what each of the two does is only this.
 #[derive(Clone, Copy)]
 struct Sleep {
-    /// How the receiver looks at the tail, once it has left its waker.
+    /// The receiver's look at the tail, once it has left its waker.
     look: fn(&AtomicUsize) -> usize,
-    /// Whether the producer asks for the waker after its claim, and not before.
+    /// `true` if the producer asks for the waker after its claim, `false` if before.
     ask_after_the_claim: bool,
 }
 

@@ -1,5 +1,5 @@
-//! How a watch meets the end of the process that it is about: the handshake of the scheduler's
-//! `ops/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch,
+//! Races of a watch with the end of the process that it is about: the handshake of the scheduler's
+//! `link/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch,
 //! each caught.
 //!
 //! The race: a thread pushes a watch into a process's queue and wakes the process; a worker ends

@@ -29,9 +29,9 @@ impl Protocol for Nothing {
 
 struct Future {
     table: Table<Nothing>,
-    /// Of the future.
+    /// The number of the future.
     index: u32,
-    /// What the thread with the clone has done by the time it lets go.
+    /// `true` once the thread with the clone has done its part, before it lets go.
     done: UnsafeCell<bool>,
 }
 
@@ -127,7 +127,7 @@ fn spawn(future: &Arc<Future>, does: fn(&Future)) -> thread::JoinHandle<()> {
     thread::spawn(move || does(&future))
 }
 
-/// What the look found.
+/// Returns what the look found.
 fn wake_beside_a_look() -> Option<(usize, bool)> {
     let future = Future::pending();
     let waker = spawn(&future, Future::wake);
@@ -142,7 +142,7 @@ fn wake_beside_a_look() -> Option<(usize, bool)> {
     found
 }
 
-/// How many clones were counted, of one or two.
+/// Returns the number of clones that were counted, of one or two.
 fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
     let future = Future::pending();
     let cloner = spawn(&future, Future::clone_and_drop);

@@ -5,8 +5,7 @@ use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
-/// What the queue holds: a value, aligned as nothing else in the models, so that their allocator
-/// knows a block.
+/// An event: a value, aligned as nothing else in the models, so that their allocator knows a block.
 #[repr(align(32))]
 pub(crate) struct Event<T>(pub(crate) T);
 
@@ -49,7 +48,7 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         })
     }
 
-    /// What one drain delivers. The models call it, and what follows, from one thread per queue.
+    /// Drains once. The models call this, and what follows, from one thread per queue.
     pub(crate) fn drain(&self) -> Vec<T> {
         let mut events = Vec::new();
         let moved = self.drain_into(|event| events.push(event));

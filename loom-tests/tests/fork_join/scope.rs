@@ -7,8 +7,8 @@ use loom_tests::{Bound, Outcomes};
 
 use crate::{Plain, seat, shared, thief};
 
-/// What a job of a scope borrows: it runs once, after what was before it, and the scope's end is
-/// after it.
+/// A cell that a job of a scope borrows: it runs once, after what was before it, and the scope's
+/// end is after it.
 struct Mark(Plain);
 
 impl Mark {

@@ -76,7 +76,7 @@ pub(crate) fn called(
     (pool.told_to_run(bound), kept)
 }
 
-/// What a bound machine does that has a processor; how many tasks it has run.
+/// Does a bound machine's work with a processor, and returns the number of tasks that it ran.
 pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: usize) -> usize {
     let mut permit = permit;
     let mut ran = 0;

@@ -1,4 +1,4 @@
-//! How many processors are idle: a number beside the word, written at each push.
+//! The number of idle processors, which stands beside the word and is written at each push.
 
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check};

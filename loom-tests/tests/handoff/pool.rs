@@ -10,12 +10,12 @@ use loom_tests::Crossing;
 /// Processors in a model, at most.
 const PLACES: usize = 3;
 
-/// A pool reduced to how its processors change hands.
+/// A pool reduced to the change of its processors from hand to hand.
 pub(crate) struct Pool {
     pub(crate) coordinator: Coordinator,
     pub(crate) queues: Queues,
     crossing: Crossing,
-    /// What only the thread with a processor's permit may touch: how often the processor was used.
+    /// The uses of each processor, which only the thread with its permit may touch.
     owned: [UnsafeCell<usize>; PLACES],
 }
 
@@ -131,7 +131,7 @@ impl Pool {
         true
     }
 
-    /// What a producer outside does; whether it woke a machine.
+    /// Publishes a task, as a producer outside does; returns whether it woke a machine.
     pub(crate) fn publish(&self) -> bool {
         self.crossing.pass();
         self.queues.global.fetch_add(1, Ordering::Relaxed);
@@ -196,7 +196,7 @@ impl Pool {
         permit
     }
 
-    /// How often the processor has been used.
+    /// Returns the number of times that the processor was used.
     pub(crate) fn times_used(&self, permit: &Permit) -> usize {
         // SAFETY: as in `uses`.
         self.owned[permit.processor()].with(|times| unsafe { *times })
@@ -218,12 +218,12 @@ impl Pool {
         self.coordinator.stop(&self.queues);
     }
 
-    /// What an observer waits for.
+    /// Waits as an observer does.
     pub(crate) fn await_quiescence(&self) -> Result<bool, NeverQuiescent> {
         self.coordinator.await_quiescence_until(&self.queues, None)
     }
 
-    /// What an observer asks.
+    /// Asks as an observer does.
     pub(crate) fn is_quiescent(&self) -> bool {
         /// Other threads may go on between the look at the word and that at the queues.
         struct Later<'pool>(&'pool Pool);

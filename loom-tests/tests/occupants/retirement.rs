@@ -1,4 +1,4 @@
-//! How a table goes of which somebody holds pins yet.
+//! The end of a table while somebody still holds pins.
 
 use filch_scheduler::Node;
 use filch_scheduler::table::{Slot, Table};
@@ -8,7 +8,7 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pins::ended;
 
-/// What is freed, with a cell in place of its memory.
+/// The table that is freed, with a cell in place of its memory.
 struct Memory {
     table: Table<crate::processes::Model>,
     is_freed: UnsafeCell<bool>,

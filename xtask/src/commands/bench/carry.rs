@@ -46,7 +46,7 @@ fn flags() -> String {
     flags
 }
 
-/// What this compiler builds for by itself.
+/// Returns the target that this compiler builds for by itself.
 fn host() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output()?;
     let text = String::from_utf8(output.stdout)?;
