@@ -43,7 +43,7 @@ struct Queue {
     variant: Variant,
     tail: AtomicUsize,
     slots: [Slot; 2],
-    /// Where each call begins.
+    /// The crossing at which each call begins.
     crossing: Crossing,
 }
 

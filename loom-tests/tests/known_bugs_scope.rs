@@ -72,7 +72,7 @@ impl Scope {
         self.memory.with_mut(|memory| unsafe { *memory += 1 });
     }
 
-    /// The job, which spawns another one, and runs that, too. Whether one of them wakes the owner.
+    /// Runs the job, and another that it spawns; returns whether one of them wakes the owner.
     fn job(&self) -> bool {
         self.touch();
         let mut wakes = false;

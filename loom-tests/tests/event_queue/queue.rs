@@ -21,7 +21,7 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         Self::with_first(CAP)
     }
 
-    /// Its first block with `first` slots; each later one with twice as many and one.
+    /// Makes a queue whose first block has `first` slots; each later one has twice as many and one.
     pub(crate) fn with_first(first: usize) -> Arc<Self> {
         Arc::new(Self {
             queue: EventQueue::with_blocks(first, CAP),
@@ -160,7 +160,7 @@ pub(crate) fn drain_beside_two<T: 'static, const CAP: usize>(
 }
 
 impl<const CAP: usize> Queue<Arc<u32>, CAP> {
-    /// As [`drain`](Self::drain), for events whose leak loom reports.
+    /// Drains as [`drain`](Self::drain) does, events whose leak loom reports.
     pub(crate) fn drain_numbers(&self) -> Vec<u32> {
         numbers(&self.drain())
     }

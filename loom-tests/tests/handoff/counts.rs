@@ -5,9 +5,9 @@ use loom_tests::{Bound, check};
 
 use crate::pool::Pool;
 
-/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How
-/// many there are beneath it is written beside the word: an observer must not read what was written
-/// the last time.
+/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. The
+/// number beneath it is written beside the word: an observer must not read what was written the
+/// last time.
 #[test]
 fn not_by_an_old_count() {
     check(

@@ -43,7 +43,7 @@ fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     ends(pool, (permit, lender));
 }
 
-/// With one processor, which is idle: machine 0 sleeps with it.
+/// Makes a pool with one processor, which is idle: machine 0 sleeps with it.
 fn with_one_idle() -> Arc<Pool> {
     let (pool, mut permits) = Pool::new(1);
     pool.go_idle(permits.remove(0), 0);

@@ -48,7 +48,7 @@ impl Work for Queues {
 }
 
 impl Pool {
-    /// With that many processors, each used by the machine of the same number; their permits.
+    /// Makes that many processors, each used by the machine of its number; returns their permits.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
         pool.coordinator.start(processors, &pool.queues).unwrap();
@@ -66,7 +66,7 @@ impl Pool {
         (pool, permits)
     }
 
-    /// With that many processors, all inactive.
+    /// Makes a pool of that many processors, all inactive.
     pub(crate) fn unstarted(processors: usize) -> Arc<Self> {
         Arc::new(Self {
             coordinator: Coordinator::new(PLACES, processors, 4, 2),

@@ -48,7 +48,7 @@ const NEXT: u64 = 4;
 
 const SLOTS: usize = 4;
 
-/// Where a stop is in the way of no position, or of each.
+/// Stops in the way of no position, and of each.
 const NO_FLOOR: u32 = u32::MAX;
 const NO_LIMIT: u32 = 0;
 

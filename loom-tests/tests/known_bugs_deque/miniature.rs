@@ -182,7 +182,7 @@ fn pops(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     (2, popped)
 }
 
-/// As many items as there is room for, up to four. The third goes to the slot of the first.
+/// Pushes while there is room, up to four. The third goes to the slot of the first.
 fn pushes(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     let count = (0..4).take_while(|&item| deque.push(owner, item)).count();
     (count as u32, Vec::new())

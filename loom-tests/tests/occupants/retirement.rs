@@ -41,7 +41,7 @@ impl Memory {
         self.table.slot(index)
     }
 
-    /// As the drop of what holds a pin. Whether that freed the memory.
+    /// Drops what holds a pin. Returns whether that freed the memory.
     fn unpin(&self, index: u32) -> bool {
         self.look();
         // SAFETY: each model gives each pin back once.
@@ -52,7 +52,7 @@ impl Memory {
         is_last
     }
 
-    /// As the drop of the last owner.
+    /// Drops the last owner.
     fn retire(&self) -> bool {
         self.look();
         let is_last = self.table.retire();
