@@ -182,8 +182,8 @@ impl<T> Deque<T> {
         self.top.fetch_or(Top::SHARED, Ordering::Release);
     }
 
-    /// Takes down what thieves have asked, as there is something for them. Whether one had. Owner
-    /// only.
+    /// Takes down what thieves have asked, as there is something for them. Returns whether one had.
+    /// Owner only.
     pub(crate) fn answer(&self) -> bool {
         let mut top = self.top();
         loop {

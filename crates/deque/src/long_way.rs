@@ -34,8 +34,8 @@ impl<T> Worker<T> {
         self.answer();
     }
 
-    /// Takes the item at `last` off a deque that may be biased, after a stop. Whether it is the
-    /// owner's.
+    /// Takes the item at `last` off a deque that may be biased, after a stop. Returns whether it is
+    /// the owner's.
     #[inline(never)]
     pub(crate) fn reclaim(&self, last: u64) -> bool {
         let known = self.reached.get();
@@ -47,7 +47,7 @@ impl<T> Worker<T> {
         self.look_at_thieves(last, known, self.deque.bump().next())
     }
 
-    /// Takes the item at `last` off a deque that is always shared. Whether it is the owner's.
+    /// Takes the item at `last` off an always shared deque. Returns whether it is the owner's.
     #[inline(always)]
     pub(crate) fn take_shared(&self, last: u64) -> bool {
         let known = self.reached.get();
@@ -119,7 +119,7 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Makes the deque the owner's, if nothing has changed since `top`. Whether it is.
+    /// Makes the deque the owner's, if nothing has changed since `top`. Returns whether it is.
     ///
     /// The stops come first. So a thief that asks from then on moves these away, and no older ones.
     fn bias(&self, top: Top) -> bool {

@@ -369,7 +369,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Address of the block before this one. Whether that one is live, the caller must know.
+    /// Returns the address of the block before this one. The caller must know that one is live.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after

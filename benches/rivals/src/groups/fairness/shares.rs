@@ -29,7 +29,7 @@ impl Steps {
         }
     }
 
-    /// A step. Whether another follows.
+    /// Takes a step; returns whether another follows.
     fn take(&self) -> bool {
         self.work.run();
         self.taken.fetch_add(1, Ordering::Relaxed);
