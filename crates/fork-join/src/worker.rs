@@ -137,9 +137,9 @@ impl Worker {
         self.shared.wake_one(&*self.host);
     }
 
-    /// The thread is about to wait. If there may be jobs for it alone, it runs one, and before
-    /// those what it has spawned: another thread may be on its way to that, and not have come yet.
-    /// Whether there was one.
+    /// Runs a job for this thread alone, if there may be any, before the thread waits; and before
+    /// it what the thread has spawned, for which another thread may come too late. Returns whether
+    /// there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
         !self.own_seat().own.is_empty() && self.run(self.find_own())
@@ -215,8 +215,8 @@ impl Worker {
         found
     }
 
-    /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
-    /// look for work.
+    /// Sleeps until the job is done, or there is something else to do. Returns whether it was
+    /// chosen to look for work.
     fn sleep(&self, latch: &impl Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.

@@ -103,11 +103,11 @@ pub trait Source: Any + Send + Sync {
         !self.is_empty()
     }
 
-    /// The calling thread of the pool is about to wait, and has no processor in hand; perhaps it
-    /// was [nudged](crate::Processors::nudge_threads). Whether there is more of that to do: if so,
-    /// this is called again, unless the thread is to go on with a processor. It should not block:
-    /// the thread may have been chosen meanwhile for other work, which waits for it. The default
-    /// does nothing. A panic is contained, and lost.
+    /// Called by a thread of the pool that is about to wait, and has no processor in hand; perhaps
+    /// it was [nudged](crate::Processors::nudge_threads). Returns whether there is more to do: if
+    /// so, this is called again, unless the thread is to go on with a processor. It should not
+    /// block: the thread may have been chosen meanwhile for other work, which waits for it. The
+    /// default does nothing. A panic is contained, and lost.
     fn nudged(&self) -> bool {
         false
     }
@@ -217,7 +217,7 @@ impl SourceSlot {
         source.downcast_ref()
     }
 
-    /// A thread of the pool is about to wait. Whether it should not yet.
+    /// Tells the source that a thread is about to wait; returns whether it should not yet.
     pub(crate) fn nudged(&self) -> bool {
         self.tell(Source::nudged).unwrap_or(false)
     }

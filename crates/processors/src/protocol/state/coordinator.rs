@@ -208,9 +208,9 @@ impl Coordinator {
         self.grant(self.attached(processor), Grant::Search(permit));
     }
 
-    /// A machine that counts as searching has found something, and goes to run it. If it was the
-    /// last one, producers have relied on it: it looks once more, and wakes another for what is
-    /// left. Whether it did.
+    /// Ends the search of a machine that has found something and goes to run it. If it was the last
+    /// one that searched, producers have relied on it: it looks once more, and wakes another for
+    /// what is left. Returns whether it did.
     pub fn stop_searching(&self, work: &impl Work) -> bool {
         if !self.idle.stop_searching() {
             return false;

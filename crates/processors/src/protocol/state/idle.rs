@@ -139,9 +139,9 @@ impl Idle {
         }
     }
 
-    /// A running processor has nothing left and wants to search. At most half of all `processors`
-    /// do at a time: more would only disturb each other. Whether it may; if not, it goes idle
-    /// without a search.
+    /// Makes a running processor that has nothing left a searching one, and returns `true`, if no
+    /// more than half of all `processors` search then: more would only disturb each other. If not,
+    /// it goes idle without a search.
     pub fn try_start_searching(&self, processors: usize) -> bool {
         // ORDERING: Relaxed: a mere count; the search synchronises with the queues by itself.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
@@ -154,8 +154,8 @@ impl Idle {
         true
     }
 
-    /// A searching processor found work. Whether it was the last one that searched: then it must
-    /// pass a SeqCst fence and look for more, or call
+    /// Ends the search of a processor that found work. Returns whether it was the last one that
+    /// searched: then it must pass a SeqCst fence and look for more, or call
     /// [`processor_to_wake`](Self::processor_to_wake), before it runs what it found, because
     /// producers that saw it searching relied on it.
     #[must_use]

@@ -36,8 +36,8 @@ impl LongTurns {
         &self.unparker
     }
 
-    /// The thread is about to sleep, unless `is_quiet` says after that that it should not. Whether
-    /// it should.
+    /// Announces that the thread is about to sleep, and returns whether it should: not if
+    /// `is_quiet` denies it after that.
     pub fn try_sleep(&self, is_quiet: impl FnOnce() -> bool) -> bool {
         // ORDERING: Relaxed: by the fence.
         self.asleep.store(true, Ordering::Relaxed);

@@ -20,6 +20,6 @@ pub trait Work {
     }
 
     /// Moves what the deque of a processor that is given up holds to the global queue, oldest
-    /// first. Whether there was anything.
+    /// first. Returns whether there was anything.
     fn evacuate(&self, permit: &Permit) -> bool;
 }
