@@ -65,7 +65,7 @@ impl Drop for Seated {
     }
 }
 
-/// The thread runs no more jobs of its pool. It calls `last` with its index before.
+/// Takes the thread's worker from it; calls `last` with its index before.
 #[cfg(not(all(loom, feature = "loom")))] // where threads exit instead
 pub(crate) fn leave(last: impl FnOnce(usize)) {
     with(|worker| {

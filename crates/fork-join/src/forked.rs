@@ -174,8 +174,8 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
 }
 
 impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
-    /// The branch that runs here unwinds. What the other one says is lost then, and what it returns
-    /// is dropped.
+    /// Cleans up as the branch that runs here unwinds: the other one's panic is lost then, and its
+    /// result dropped.
     #[cold]
     #[inline(never)]
     fn drop(&mut self) {

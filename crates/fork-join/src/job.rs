@@ -100,7 +100,7 @@ impl JobRef {
 }
 
 impl Found {
-    /// The job as a pool of processors has it.
+    /// Turns the job into a piece, as a pool of processors has it.
     pub(crate) fn into_piece(self) -> Piece {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.

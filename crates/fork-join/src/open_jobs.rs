@@ -72,8 +72,8 @@ impl OpenJobs {
         assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
     }
 
-    /// A job has ended, on the thread in that seat. The seat of the worker to be woken, if that was
-    /// the last one and a worker sleeps. The scope may be gone when this returns.
+    /// Ends a job on the thread in that seat. Returns the seat of the worker to be woken, if that
+    /// was the last job and a worker sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
     pub(crate) fn end_one(&self, seat: Option<usize>) -> Option<usize> {
         if self.count_own(seat, -1) {

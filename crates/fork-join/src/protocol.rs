@@ -18,7 +18,7 @@ pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }
 
-/// The thief of the job with that latch is done, whose owner is in that seat.
+/// Finishes the job with that latch, whose owner is in that seat, for its thief.
 pub fn finish(shared: &Shared, latch: &Latch, owner: usize) {
     shared.finish(latch, owner);
 }

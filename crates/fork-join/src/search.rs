@@ -35,7 +35,7 @@ impl Worker {
             .or_else(|| insist().then(|| self.steal())?)
     }
 
-    /// A job that this worker has spawned, or one that is for this thread alone.
+    /// Finds a job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<Found> {
         let only_own = || {
@@ -97,8 +97,8 @@ impl Worker {
         seat.steal_forked_if(accept)
     }
 
-    /// Something that a wait for `awaited` may run. In an isolated region, a part of it: there the
-    /// thief, too, begins nothing else.
+    /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
+    /// there the thief, too, begins nothing else.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
         let rest = || match self.is_isolated() {
             true => self.find_in_region().or_else(|| {
@@ -110,8 +110,7 @@ impl Worker {
         self.steal_back(awaited).or_else(rest)
     }
 
-    /// A job that is for this thread alone, and of the scope that has its count there. The others
-    /// stay.
+    /// Finds a job for this thread alone, of the scope that has its count there. The others stay.
     fn find_share_of(&self, count: *const ()) -> Option<JobRef> {
         let own = &self.own_seat().own;
         let mut others = Vec::new();

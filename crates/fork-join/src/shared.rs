@@ -83,8 +83,8 @@ impl Seat {
 }
 
 impl Seat {
-    /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
-    /// (see [`Stealer::steal_if`]).
+    /// Steals the oldest job that its thread has forked, if `accept` says so of the index where it
+    /// lies (see [`Stealer::steal_if`]).
     pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
         let index = Cell::new(0);
         let job = insist(|| {
@@ -99,7 +99,7 @@ impl Seat {
         })
     }
 
-    /// The oldest job that its thread has spawned.
+    /// Steals the oldest job that its thread has spawned.
     pub(crate) fn steal_spawned(&self) -> Option<JobRef> {
         insist(|| self.spawned.steal())
     }
@@ -110,7 +110,7 @@ impl Seat {
     }
 }
 
-/// An attempt that lost a race is repeated: only "there is none" counts.
+/// Repeats an attempt that lost a race: only "there is none" counts.
 fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {
@@ -137,9 +137,9 @@ pub struct Shared {
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published, and each thread that has gone to sleep without having seen it is
-    /// known to the caller: by a `SeqCst` fence since, or by what that thread has asked for. Wakes
-    /// one that has nothing to do, if there is one.
+    /// Wakes a thread that has nothing to do, if there is one: something was published, and each
+    /// thread that has gone to sleep without having seen it is known to the caller, by a `SeqCst`
+    /// fence since, or by what that thread has asked for.
     fn notify(&self);
 
     /// Each thread that waits looks for jobs of its own.
@@ -163,7 +163,7 @@ pub trait Host: Send + Sync {
         false
     }
 
-    /// A job that nobody waits for has panicked.
+    /// Tells the panic of a job that nobody waits for.
     fn tell_panic(&self, payload: Payload);
 }
 
@@ -211,8 +211,8 @@ impl Shared {
         self.nested_jobs
     }
 
-    /// A seat for a thread that is to come: what every thread is told, it is told already. `None`:
-    /// there is none left.
+    /// Reserves a seat for a thread that is to come: what every thread is told, it is told already.
+    /// `None`: there is none left.
     pub(crate) fn reserve(&self) -> Option<usize> {
         let seat = self.seats.allocate().ok()? as usize;
         *lock(&self.seat(seat).listens) = true;
@@ -235,7 +235,7 @@ impl Shared {
         lock(&self.seat(seat).owner).is_none()
     }
 
-    /// The thread in that seat will run no more jobs that are for it alone, if there are none.
+    /// Ends the listening of the thread in that seat, if no job is for it alone; returns whether.
     pub(crate) fn try_stop_listening(&self, seat: usize) -> bool {
         let seat = self.seat(seat);
         let mut listens = lock(&seat.listens);
@@ -264,7 +264,7 @@ impl Shared {
         self.seats.release(seat as u32);
     }
 
-    /// The job is done: its owner is woken, if that sleeps. The job may be gone when this returns.
+    /// Marks the job done, and wakes its owner, if that sleeps. The job may be gone on return.
     pub(crate) fn finish(&self, latch: &Latch, owner: usize) {
         if latch.finish() {
             self.wake(owner);
@@ -276,8 +276,8 @@ impl Shared {
         self.seat(seat).unparker.unpark();
     }
 
-    /// Something was published: somebody is to look for it, of those that wait in the middle of a
-    /// job or of those that have nothing to do.
+    /// Wakes a thread to look for what was published: one that waits in the middle of a job, or one
+    /// that has nothing to do.
     pub(crate) fn wake_one(&self, host: &dyn Host) {
         // ORDERING: SeqCst, partner of those of a thread that is about to sleep: in
         // `Sleepers::announce`, or in the host.

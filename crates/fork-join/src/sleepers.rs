@@ -35,8 +35,8 @@ impl Sleepers {
         self.take_down(flag)
     }
 
-    /// Something was published: chooses one of the threads with these flags to look for it. The
-    /// flags are asked for when what was published is there to see.
+    /// Chooses one of the threads with these flags to look for what was published. The flags are
+    /// asked for when that is there to see.
     ///
     /// The caller has passed a `SeqCst` fence since; or each thread that is about to sleep, and
     /// does not see it, has made itself known by asking for it.

@@ -99,7 +99,7 @@ impl Worker {
         }
     }
 
-    /// A thread has asked for a job, and perhaps sleeps; or has something else to say.
+    /// Answers a thread that has asked for a job, and perhaps sleeps; or has something else to say.
     #[cold]
     #[inline(never)]
     fn tell_asked(&self) {
@@ -132,7 +132,7 @@ impl Worker {
         self.host.make_way();
     }
 
-    /// Something was published: somebody is to look for it.
+    /// Wakes a thread to look for what was published.
     fn wake_one(&self) {
         self.shared.wake_one(&*self.host);
     }
@@ -145,8 +145,8 @@ impl Worker {
         !self.own_seat().own.is_empty() && self.run(self.find_own())
     }
 
-    /// The thread exits: runs what only it will run, and what it has spawned, which others might
-    /// not come for.
+    /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
+    /// might not come for.
     pub(crate) fn run_the_rest(&self) {
         while self.run(self.owner.spawned.pop().map(Found::from)) {}
         self.stop_listening();
@@ -175,7 +175,7 @@ impl Worker {
         ptr::eq(&raw const *self.shared, shared)
     }
 
-    /// A job was stolen: this thread does something else until it is done, or sleeps.
+    /// Does something else, or sleeps, until a stolen job is done.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for(&self, latch: &impl Awaited) {
@@ -268,8 +268,8 @@ impl Worker {
         }
     }
 
-    /// Runs a job that waits: of this worker's, of another one's, or from outside. Whether there
-    /// was one. For a thread that waits for something else than a job, and asks again and again.
+    /// Runs a waiting job: of this worker's, another's, or from outside; returns whether there was
+    /// one. For a thread that waits for something else than a job, and asks again and again.
     pub fn yield_now(&self) -> bool {
         self.share();
         let found = self.find_allowed();
@@ -292,7 +292,7 @@ impl Worker {
         !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
     }
 
-    /// The thread exits.
+    /// Leaves the seat, as the thread exits.
     pub(crate) fn stand_up(self) {
         self.shared.stand_up(self.seat, self.owner);
     }

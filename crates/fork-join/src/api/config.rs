@@ -67,7 +67,7 @@ impl Config {
         self.saying_threads()
     }
 
-    /// The threads are called this, a dash and a number. Default: `filch-fork-join`. It must not
+    /// Names the threads: this, a dash and a number. Default: `filch-fork-join`. It must not
     /// contain a NUL byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
@@ -108,8 +108,8 @@ impl Config {
         self
     }
 
-    /// The thread that starts the pool is one of its threads, with index 0. It runs jobs while it
-    /// waits in a `join`, a scope or a `yield_now`, and stays a thread of this pool until it exits.
+    /// Makes the thread that starts the pool one of its own, with index 0. It runs jobs while it
+    /// waits in a `join`, a scope or a `yield_now`, and stays in this pool until it exits.
     #[must_use]
     pub fn with_caller(mut self) -> Self {
         self.takes_caller = true;

@@ -64,8 +64,8 @@ impl Pool {
         Self::start(Config::default().threads(threads))
     }
 
-    /// A pool as `config` says. Blocking, while the system makes the threads. It does not wait for
-    /// what they do first, which is [`on_start`](Config::on_start).
+    /// Starts a pool as `config` says. Blocking, while the system makes the threads. It does not
+    /// wait for what they do first, which is [`on_start`](Config::on_start).
     ///
     /// # Errors
     /// [`StartError`]: there are to be no threads, or too many; the system refuses one; or the
@@ -75,9 +75,9 @@ impl Pool {
         Self::start_by(config, Processors::start_all)
     }
 
-    /// A pool as `config` says, of threads that `spawn` makes: it says why there is no such thread,
-    /// or sees to it that the thread [runs](Thread::run), at once or at any time later. It is
-    /// called for one after the other, and not after the return. When the pool is dropped, they
+    /// Starts a pool as `config` says, of threads that `spawn` makes: it says why there is no such
+    /// thread, or sees to it that the thread [runs](Thread::run), at once or at any time later. It
+    /// is called for one after the other, and not after the return. When the pool is dropped, they
     /// return from `run`.
     ///
     /// A thread that does not run is missing: the others do all the work, and a
@@ -240,7 +240,7 @@ impl Pool {
         self.processors.as_ref()
     }
 
-    /// One whose threads are another scheduler's.
+    /// Makes a pool whose threads are another scheduler's.
     pub(crate) fn lent(shared: Arc<Shared>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
         Self {
             shared,

@@ -92,7 +92,7 @@ impl Pool {
         Self::found_on(threads)
     }
 
-    /// The pool that is on these threads.
+    /// Returns the pool that is on these threads.
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;

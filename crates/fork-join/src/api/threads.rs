@@ -121,7 +121,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The first of these has the index `first`.
+    /// Makes a thread of a pool, the first of which has the index `first`.
     pub(crate) fn new(thread: filch_processors::Thread, first: usize) -> Self {
         let index = first + thread.number();
         Self { thread, index }

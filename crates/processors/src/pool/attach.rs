@@ -52,7 +52,7 @@ impl<T: Send + 'static> Processors<T> {
         Ok(())
     }
 
-    /// Something was put into the pool's source: wakes a processor for it, if one is idle and none
+    /// Wakes a processor for something that was put into the pool's source, if one is idle and none
     /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
     /// lock-free, plus a system call.
     ///

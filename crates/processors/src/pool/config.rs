@@ -83,8 +83,8 @@ impl Config {
         self
     }
 
-    /// The threads are called this, a dash and a number. Default: `filch`. It must not contain a
-    /// NUL byte.
+    /// Names the threads: this, a dash and a number. Default: `filch`. It must not contain a NUL
+    /// byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
         self.thread_name = name;

@@ -29,9 +29,9 @@ impl Handles {
         Ok(())
     }
 
-    /// The thread is about to leave its place to the next one, or had no thread in it for long. The
-    /// one that had it before has nothing left to do but to exit; when this one is joined, that one
-    /// has.
+    /// Joins the thread that had this place before, when its successor leaves the place too, or had
+    /// no thread in it for long. The former thread has nothing left to do but to exit; when the
+    /// successor is joined, the former one has exited.
     pub(crate) fn join_former(&self, machine: usize) {
         let own = thread::current().id();
         let former: Vec<_> = lock(&self.threads)

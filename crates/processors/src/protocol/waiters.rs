@@ -76,7 +76,7 @@ impl Coordinator {
         self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);
     }
 
-    /// A queued task runs now, or there is none.
+    /// Resets the count, as a queued task runs now, or there is none.
     pub(crate) fn forget_returns(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(0, Ordering::Relaxed);

@@ -31,8 +31,8 @@ impl Coordinator {
         (watcher as usize).checked_sub(1)
     }
 
-    /// A machine that counts as searching will not watch these processors after all. Its search
-    /// goes on, or ends as any does.
+    /// Cancels the watches of a machine that counts as searching. Its search goes on, or ends as
+    /// any does.
     pub fn cancel_watches(&self, processors: impl IntoIterator<Item = usize>) {
         for processor in processors {
             // ORDERING: Relaxed: released with the count of searching processors, by the end of the

@@ -222,7 +222,7 @@ impl SourceSlot {
         self.tell(Source::nudged).unwrap_or(false)
     }
 
-    /// Threads that run its pieces should ask whether they are to make way.
+    /// Tells threads that run its pieces to ask whether they are to make way.
     pub(crate) fn hurry(&self) {
         self.tell(Source::hurry);
     }

@@ -80,12 +80,12 @@ pub(crate) struct StealPolicy {
 }
 
 impl StealPolicy {
-    /// A search of some rounds begins.
+    /// Begins a search of some rounds.
     pub(crate) fn begin_search(&self) {
         self.spared.borrow_mut().clear();
     }
 
-    /// A round through all victims begins.
+    /// Begins a round through all victims.
     pub(crate) fn begin_round(&self) {
         self.has_spared.set(false);
     }
@@ -139,12 +139,12 @@ impl StealPolicy {
         known.is_some_and(|known| run.get().wrapping_sub(known.run) >= QUICK)
     }
 
-    /// The search has found something.
+    /// Notes that the search has found something.
     pub(crate) fn has_found(&self) {
         self.in_vain.set(0);
     }
 
-    /// The search was in vain, and `run` are the tasks that each processor has run. After some such
+    /// Ends a search in vain; `run` are the tasks that each processor has run. After some such
     /// searches in a row, those that have run their tasks themselves all the time are offered to
     /// `watch`, which says whether the thief watches them.
     pub(crate) fn ends_in_vain(
@@ -189,7 +189,7 @@ impl StealPolicy {
         }
     }
 
-    /// The search has ended: the victims that the thief watches.
+    /// Ends the search, and returns the victims that the thief watches.
     pub(crate) fn take_watched(&self) -> Vec<SparedVictim> {
         self.has_watched.set(false);
         let mut spared = self.spared.borrow_mut();

@@ -126,7 +126,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         found
     }
 
-    /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
+    /// Makes the processor idle; the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
         // What a burst of tasks took.

@@ -221,7 +221,7 @@ impl<T: Send + 'static> Processors<T> {
         self.handles.start(machine, || builder.spawn(main))
     }
 
-    /// The machine's thread has nothing left to do but to exit.
+    /// Ends the machine's thread, which has nothing left to do but to exit.
     fn exit(&self, machine: usize, parker: Parker) {
         self.handles.join_former(machine);
         self.shared.coordinator.exit(machine, parker);

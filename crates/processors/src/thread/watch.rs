@@ -14,7 +14,7 @@ use crate::stats::Counters;
 use crate::thread::machine::{Machine, Vacated};
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// The search has found something else after all: it watches nothing.
+    /// Watches nothing: the search has found something else after all.
     #[cold]
     pub(crate) fn cancel_watches(&self, local: &Local<T>) {
         let watched = local.policy.take_watched();
@@ -22,7 +22,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         self.shared.coordinator.cancel_watches(watched);
     }
 
-    /// The machine goes idle, and watches.
+    /// Makes the machine go idle, and watch.
     #[cold]
     pub(crate) fn leave_watching(
         &self,

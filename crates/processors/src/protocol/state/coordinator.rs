@@ -167,7 +167,7 @@ impl Coordinator {
         places.for_each(MachineShared::nudge);
     }
 
-    /// Work was published: wakes a processor for it, if one is idle and none is searching.
+    /// Wakes a processor for work that was published, if one is idle and none is searching.
     #[inline]
     pub fn wake_one(&self) -> bool {
         self.wake_one_unless(|| false)

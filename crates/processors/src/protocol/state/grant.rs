@@ -118,7 +118,7 @@ impl MachineShared {
         }
     }
 
-    /// A blocking call of the machine begins. Called by its own thread.
+    /// Notes that a blocking call of the machine begins. Called by its own thread.
     pub(crate) fn begin_blocking(&self) {
         let since = self.made.elapsed().as_nanos() as u64;
         // ORDERING: Relaxed: for people.
@@ -146,7 +146,7 @@ impl MachineShared {
         before != NO_THREAD
     }
 
-    /// The machine has no thread any more, or not yet: a grant that it had not taken comes back.
+    /// Notes that the machine has no thread, any more or yet; returns an untaken grant.
     pub(crate) fn lose_thread(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`. What comes after is told under
         // the lock.
@@ -158,7 +158,7 @@ impl MachineShared {
         }
     }
 
-    /// A thread is being started for the machine, or calls this itself, before its first grant.
+    /// Expects a thread, which is being started or calls this itself, before its first grant.
     pub(crate) fn expect_thread(&self) {
         // ORDERING: Relaxed: nobody else knows the machine yet.
         self.grant.store(0, Ordering::Relaxed);

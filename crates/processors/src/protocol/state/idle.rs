@@ -167,7 +167,7 @@ impl Idle {
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
-    /// The processor found nothing and goes idle. Afterwards its last machine must look at every
+    /// Makes a processor that found nothing idle. Afterwards its last machine must look at every
     /// queue once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake)
     /// like a producer, which may well choose this one.
     pub fn go_idle(&self, processor: usize, searching: bool) {
@@ -230,7 +230,7 @@ impl Idle {
         })
     }
 
-    /// An inactive processor is going to run, though it was not popped: no snapshot holds any more.
+    /// Invalidates all snapshots: an inactive processor is going to run, though it was not popped.
     pub fn invalidate(&self) {
         // ORDERING: Release, partner of the Acquire in `snapshot`: a thread that sees the new word
         // sees that there is one processor more. One that has seen the old word, and then what the

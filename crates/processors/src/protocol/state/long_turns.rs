@@ -52,8 +52,8 @@ impl LongTurns {
         is_quiet
     }
 
-    /// Something was put into the source, and a SeqCst fence has been passed since: the thread is
-    /// to be awake.
+    /// Wakes the thread, as something was put into the source, and a SeqCst fence has been passed
+    /// since.
     #[inline]
     pub fn put(&self) {
         // ORDERING: Relaxed: by the fences.

@@ -85,7 +85,7 @@ impl Synced {
         self.parkers.len() - self.vacant.len() - self.bound
     }
 
-    /// A thread is being started.
+    /// Counts a thread that is being started.
     pub(crate) fn count_start(&mut self) {
         self.threads += 1;
         self.started += 1;

@@ -71,7 +71,7 @@ impl TurnClock {
         now.saturating_duration_since(self.began).as_nanos() as Nanos
     }
 
-    /// A turn begins: whether the time is to be read before.
+    /// Counts a turn that begins; returns whether the time is to be read before.
     #[inline]
     pub(crate) fn tick(&self) -> bool {
         match self.left.get().checked_sub(1) {
@@ -105,14 +105,14 @@ impl TurnClock {
         }
     }
 
-    /// A rotation that was due is made: the tasks that run from now on are others.
+    /// Notes a rotation that was due: the tasks that run from now on are others.
     pub(crate) fn rotated(&self, now: Nanos) {
         self.rotated.set(now);
         self.forget(0);
     }
 
-    /// A task from outside is going to run, and perhaps others after it. Not more often than costs
-    /// nothing: where turns are short, looks are frequent.
+    /// Reads the time soon, since a task from outside is going to run, and perhaps others after it.
+    /// Not more often than costs nothing: where turns are short, looks are frequent.
     pub(crate) fn doubt(&self, now: Nanos) {
         if now.saturating_sub(self.doubted.get()) >= LOOK {
             self.doubted.set(now);
@@ -127,13 +127,13 @@ impl TurnClock {
         now.saturating_sub(self.asked.get()) >= LOOK * 3 / 4
     }
 
-    /// The source has had its turn.
+    /// Notes that the source has had its turn.
     pub(crate) fn source_was_asked(&self, now: Nanos) {
         self.asked.set(now);
     }
 
-    /// Returns what passes from now on is no turn: the processor goes idle, or waits for a call.
-    /// What runs then, nobody knows.
+    /// Notes that what passes from now on is no turn: the processor goes idle, or waits for a call.
+    /// What runs then is unknown.
     pub(crate) fn pause(&self) {
         self.forget(1);
     }
@@ -144,8 +144,7 @@ impl TurnClock {
         self.forget(self.left.get().min(1));
     }
 
-    /// Reads the time after each turn, when there have been so many, until turns are known to be
-    /// short.
+    /// Reads the time after each turn, once `left` have passed, until turns are known to be short.
     fn forget(&self, left: u32) {
         self.read.set(None);
         self.interval.set(1);

@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// The processor is busy for a turn of that length.
+    /// Keeps the processor busy for a turn of that length.
     fn spend(&mut self, processor: usize, length: Duration) {
         // A little more or less, or processors would go in step.
         self.jitter = self
