@@ -44,7 +44,7 @@ impl<T> Worker<T> {
         self.try_make_room(additional.min(most) as u32 + 1)
     }
 
-    /// The last slot was taken: makes room for one item more.
+    /// Makes room for one item more, as the last slot was taken.
     pub(crate) fn make_room(&self) {
         if self.len() >= MAX_CAPACITY as usize {
             drop(self.pop());

@@ -50,7 +50,7 @@ impl Top {
         self.0 & Self::ASKED != 0
     }
 
-    /// Biased, and no thief has asked.
+    /// Tells whether it is biased, and no thief has asked.
     #[inline]
     pub(crate) const fn is_biased(self) -> bool {
         self.0 & (Self::SHARED | Self::ASKED) == 0

@@ -55,7 +55,7 @@ pub struct Worker<T> {
 unsafe impl<T: Send> Send for Worker<T> {}
 
 impl<T> Default for Worker<T> {
-    /// An empty deque with 64 slots.
+    /// Makes an empty deque with 64 slots.
     fn default() -> Self {
         Self::new()
     }
@@ -71,7 +71,7 @@ impl<T> Worker<T> {
         Self::with_capacity(DEFAULT_CAPACITY)
     }
 
-    /// [`new`](Self::new), with so many slots, rounded up to a power of two, at least one.
+    /// Makes one with so many slots, rounded up to a power of two, at least one.
     ///
     /// # Panics
     ///
@@ -193,7 +193,7 @@ impl<T> Worker<T> {
         deque.extend(position + 1)
     }
 
-    /// [`push`](Self::push), where that would end the program for want of memory.
+    /// Pushes as [`push`](Self::push) does, where that would end the program for want of memory.
     ///
     /// # Errors
     ///

@@ -106,8 +106,8 @@ impl<T> Producers<T> {
         Tail::from_word(self.tail.load(Ordering::Acquire))
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one has
-    /// failed. Out of line, so that a push that wins at once needs few registers.
+    /// Does the rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one
+    /// has failed. Out of line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, lost: Option<Tail>) -> Position {
@@ -163,7 +163,7 @@ impl<T> Producers<T> {
         Ok(start)
     }
 
-    /// The one step in which a slot is claimed.
+    /// Claims a slot, in one step.
     fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
         // ORDERING: success Acquire, with the installation or the rewind of this block: its memory
         // is ready for us. The load has acquired that if the word is still the same one; but it may

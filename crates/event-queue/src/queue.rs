@@ -54,7 +54,7 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 impl<T> EventQueue<T> {
-    /// Empty and open, in its first life, which is number 0; allocates nothing.
+    /// Makes an empty queue, open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
         // An allocator gives 2048 bytes for that.
         Self::with_blocks(1, Block::<T>::slots_in(2040, 7))

@@ -90,7 +90,7 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     with_after(|| (), with)
 }
 
-/// The same, and a thread that has none calls `sit_down` before.
+/// Calls `with` with the thread's worker; a thread that has none calls `sit_down` before.
 #[inline(always)]
 pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
     let mut worker = current();

@@ -22,7 +22,7 @@ pub(crate) struct Entry(NonNull<Job>);
 // SAFETY: whoever gets it has the job, which may change threads (contract of `JobRef`).
 unsafe impl Send for Entry {}
 
-/// The oldest job in that deque, if `accept` says so of the index where it lies: see
+/// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see
 /// [`steal_if`](Stealer::steal_if).
 pub(crate) fn steal_if(forks: &Stealer<Entry>, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef> {
     // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has the

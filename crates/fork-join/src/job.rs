@@ -146,7 +146,7 @@ impl NameCell {
             .store(ptr::from_ref(name).cast_mut(), Ordering::Relaxed);
     }
 
-    /// The last one, if there was one.
+    /// Returns the last one, if there was one.
     pub(crate) fn get(&self) -> Option<&'static str> {
         // ORDERING: Relaxed: as in `set`.
         let name = NonNull::new(self.0.load(Ordering::Relaxed))?;

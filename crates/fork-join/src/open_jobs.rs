@@ -61,8 +61,8 @@ impl OpenJobs {
         true
     }
 
-    /// A job more, by a job of the scope or its body. The calling thread sits in that seat, if in
-    /// any.
+    /// Counts a job more, by a job of the scope or its body. The calling thread sits in that seat,
+    /// if in any.
     pub(crate) fn add(&self, seat: Option<usize>) {
         if self.count_own(seat, 1) {
             return;

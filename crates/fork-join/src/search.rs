@@ -54,7 +54,7 @@ impl Worker {
         job.flatten().map(Found::from)
     }
 
-    /// Any job that may run on top of what this thread runs.
+    /// Finds any job that may run on top of what this thread runs.
     pub(crate) fn find_allowed(&self) -> Option<Found> {
         match self.is_isolated() {
             true => self.find_in_region(),
@@ -62,8 +62,8 @@ impl Worker {
         }
     }
 
-    /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
-    /// frame of this thread's, and that has something else to wait for now.
+    /// Steals the oldest job of a worker that shares some. One of its own is stolen, too: it waits
+    /// in a frame of this thread's, and that has something else to wait for now.
     fn steal(&self) -> Option<Found> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
@@ -80,16 +80,16 @@ impl Worker {
         None
     }
 
-    /// The oldest job of that seat's: forked, or else spawned.
+    /// Steals the oldest job of that seat's: forked, or else spawned.
     pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
-    /// A job that descends from the one with that latch, from the deque of its thief; or from one
-    /// that the thief has begun in a wait. In there lie such jobs as long as it runs; when it is
-    /// done, others may come in their place.
+    /// Steals a job that descends from the one with that latch, from the deque of its thief; or
+    /// from one that the thief has begun in a wait. In there lie such jobs as long as it runs; when
+    /// it is done, others may come in their place.
     fn steal_back(&self, latch: &impl Awaited) -> Option<Found> {
         let thief = latch.thief()?;
         let seat = self.shared.seat(thief.seat);

@@ -142,7 +142,7 @@ pub trait Host: Send + Sync {
     /// fence since, or by what that thread has asked for.
     fn notify(&self);
 
-    /// Each thread that waits looks for jobs of its own.
+    /// Makes each thread that waits look for jobs of its own.
     fn nudge_threads(&self);
 
     /// Runs a call that blocks, and lets other jobs run meanwhile.
@@ -258,7 +258,7 @@ impl Shared {
         }
     }
 
-    /// The thread leaves its seat, and nothing in its deque.
+    /// Takes the thread off its seat; it leaves nothing in its deque.
     pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
         *lock(&self.seat(seat).owner) = Some(owner);
         self.seats.release(seat as u32);
@@ -285,7 +285,7 @@ impl Shared {
         self.wake_one_known(host);
     }
 
-    /// The same, for what has been shared of a biased deque: the caller knows each thread that
+    /// Wakes a thread for what has been shared of a biased deque: the caller knows each thread that
     /// sleeps, and had not seen it (see [`Stealer::ask`]). Also one that had not seen the deque:
     /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
@@ -296,8 +296,8 @@ impl Shared {
         }
     }
 
-    /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
-    /// make way.
+    /// Tells each thread that runs jobs to ask the host, at its next fork or join, whether it
+    /// should make way.
     pub(crate) fn hurry(&self) {
         for seat in self.all_seats() {
             // ORDERING: Relaxed: a request, which is repeated.
@@ -311,7 +311,7 @@ impl Shared {
         self.host.upgrade().is_some_and(|host| host.is_ending())
     }
 
-    /// A job from a thread without a seat.
+    /// Queues a job from a thread without a seat.
     pub(crate) fn inject(&self, job: JobRef) {
         self.common.push(job);
         // Without a host there is no thread.

@@ -67,7 +67,7 @@ impl Worker {
         &self.owner.forks
     }
 
-    /// The thread, which is about to run a stolen job.
+    /// Returns the thread as the thief of a job that it is about to run.
     pub(crate) fn as_thief(&self) -> Thief {
         Thief {
             seat: self.seat,
@@ -276,7 +276,7 @@ impl Worker {
         found.map(|found| self.run_on_top(found)).is_some()
     }
 
-    /// The same, but leaves others' jobs alone.
+    /// Runs a job as [`yield_now`](Self::yield_now) does, but leaves others' jobs alone.
     pub fn yield_local(&self) -> bool {
         self.share();
         let own = match self.is_isolated() {

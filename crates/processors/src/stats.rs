@@ -15,7 +15,7 @@ macro_rules! counters {
         }
 
         impl ProcessorStats {
-            /// Tasks and pieces run.
+            /// Counts the tasks and pieces run.
             pub(crate) fn run_in_all(&self) -> u64 {
                 self.run + self.pieces
             }

@@ -30,7 +30,7 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// `None`: however long it takes.
+    /// Waits until `deadline`; `None`: however long it takes.
     #[cold]
     #[inline(never)]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {

@@ -21,8 +21,8 @@ impl OncePool {
         }
     }
 
-    /// The pool, which `start` starts if there is none. Blocking beside another thread that starts
-    /// it.
+    /// Returns the pool, which `start` starts if there is none. Blocking beside another thread that
+    /// starts it.
     ///
     /// # Errors
     /// As `start`. The next call tries again.

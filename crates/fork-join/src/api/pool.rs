@@ -56,7 +56,7 @@ impl Pool {
     /// them.
     pub const MAX_THREADS: usize = MAX_SEATS;
 
-    /// A pool of `threads` threads, with what [`Config`] has by default.
+    /// Makes a pool of `threads` threads, with the defaults of [`Config`].
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -212,9 +212,9 @@ impl Pool {
         })
     }
 
-    /// [`Worker::scope`], for any thread: the body runs here, and the jobs in the pool. If this is
-    /// a thread of the pool, it runs jobs, too; one of another pool runs those of its own pool
-    /// meanwhile.
+    /// Opens a scope on any thread, as [`Worker::scope`] does: the body runs here, and the jobs in
+    /// the pool. If this is a thread of the pool, it runs jobs, too; one of another pool runs those
+    /// of its own pool meanwhile.
     ///
     /// # Panics
     /// As there.

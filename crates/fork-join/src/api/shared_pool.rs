@@ -69,9 +69,9 @@ impl Pool {
         Self::found_on(threads)
     }
 
-    /// The pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none yet,
-    /// and as `config` says: how many jobs nest, and who is told of panics. It says nothing of
-    /// threads.
+    /// Returns the pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none
+    /// yet, and as `config` says: the limit of nested jobs, and the receiver of panics. It says
+    /// nothing of threads.
     ///
     /// # Errors
     /// [`StartError::ThreadsAreMade`]: it does. [`StartError::Taken`]: there is such a pool, or the

@@ -38,7 +38,7 @@ pub fn usual_stack_size() -> usize {
 const NO_SEAT: usize = usize::MAX;
 
 impl Threads {
-    /// Those of a pool that is started with `count`.
+    /// Makes the threads of a pool that is started with `count`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         host: Arc<dyn Host>,

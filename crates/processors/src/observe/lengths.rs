@@ -21,7 +21,7 @@ pub struct QueueLengths {
 }
 
 impl QueueLengths {
-    /// All of them.
+    /// Counts all of them.
     pub fn total(&self) -> usize {
         let local: usize = self.local.iter().sum();
         self.new + self.woken + self.given_way + self.idle_priority + local

@@ -33,7 +33,7 @@ impl Coordinator {
         }
     }
 
-    /// Between two tasks: the processor goes to the machine that has waited longest for one, and
+    /// Gives the processor, between two tasks, to the machine that has waited longest for one;
     /// `machine` becomes a spare.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Coordinator {
         self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS
     }
 
-    /// Whatever comes next on the processor is a queued task.
+    /// Makes whatever comes next on the processor a queued task.
     pub fn demand_queued_task(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);

@@ -21,7 +21,7 @@ impl<T> BoundTasks<T> {
         lock(&self.0).insert(id, VecDeque::new());
     }
 
-    /// Behind the others of its thread.
+    /// Queues a task behind the others of its thread.
     ///
     /// # Errors
     /// The task, if its thread has been released.

@@ -87,7 +87,7 @@ impl<T: Send> GlobalQueue<T> {
         (self.new.len(), self.woken.len())
     }
 
-    /// Behind all that is in there now.
+    /// Returns the mark behind all that is in there now.
     pub(crate) fn end(&self) -> GlobalMark {
         GlobalMark {
             new: self.new.end(),

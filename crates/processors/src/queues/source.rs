@@ -112,8 +112,8 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
-    /// Some threads have been in the same task or piece for long, while others wait: each that
-    /// runs a piece, or calls the source in the middle of a task, should soon ask
+    /// Called when some threads have been in the same task or piece for long, while others wait:
+    /// each that runs a piece, or calls the source in the middle of a task, should soon ask
     /// [`Processors::make_way`](crate::Processors::make_way). Called once a millisecond at most, on
     /// a thread that runs nothing. The default does nothing. It must not wait. A panic is
     /// contained, and lost.
@@ -156,7 +156,7 @@ pub struct Piece {
 unsafe impl Send for Piece {}
 
 impl Piece {
-    /// Running the piece will be `run(data)`.
+    /// Makes a piece that is run by `run(data)`.
     ///
     /// # Safety
     /// `run(data)` may be called once, by any thread, at any time from now on. So what `data`

@@ -180,7 +180,7 @@ impl StealPolicy {
         self.has_watched.get()
     }
 
-    /// The thief watches this victim, which was spared, from now on.
+    /// Marks this victim, which was spared, as watched by the thief from now on.
     pub(crate) fn mark_watched(&self, victim: usize) {
         let mut spared = self.spared.borrow_mut();
         if let Some(known) = spared.iter_mut().find(|known| known.victim == victim) {

@@ -171,8 +171,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks the control word has changed: gives the processor up, or to a waiter, if
-    /// need be.
+    /// Gives the processor up, or to a waiter, if need be: between two tasks the control word has
+    /// changed.
     fn attend(&self) -> Option<Vacated> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;

@@ -228,7 +228,7 @@ impl<T: Send + 'static> Processors<T> {
         self.end_after(machine);
     }
 
-    /// The machine's thread cannot run tasks. What is bound to it, others run.
+    /// Hands on what is bound to a machine whose thread cannot run tasks.
     fn cannot_begin(&self, machine: usize) {
         let shared = &self.shared;
         let bound = shared.coordinator.bound_as(machine);

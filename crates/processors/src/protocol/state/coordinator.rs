@@ -66,8 +66,8 @@ pub struct Coordinator {
 type Launcher = Box<dyn Fn(usize) -> io::Result<()> + Send + Sync>;
 
 impl Coordinator {
-    /// `processors` places, of which `active` are to be used, and `threads` machines at most, not
-    /// counting bound ones. All processors are inactive.
+    /// Makes the state of `processors` places, of which `active` are to be used, and `threads`
+    /// machines at most, not counting bound ones. All processors are inactive.
     pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
         Self {
             idle: Idle::new(processors),
@@ -139,8 +139,8 @@ impl Coordinator {
         self.wait_beside(machine, parker, || false)
     }
 
-    /// The same, and calls `nudged` before each time that it parks, until that has no more to do:
-    /// what was there before a [`nudge_all`](Self::nudge_all), it sees.
+    /// Waits as [`wait`](Self::wait) does, and calls `nudged` before each time that it parks, until
+    /// that has no more to do: what was there before a [`nudge_all`](Self::nudge_all), it sees.
     pub fn wait_beside(
         &self,
         machine: usize,
@@ -173,7 +173,7 @@ impl Coordinator {
         self.wake_one_unless(|| false)
     }
 
-    /// The same, if the caller has passed a `SeqCst` fence since it published the work.
+    /// Does what `wake_one` does, for a caller that has passed a `SeqCst` fence since it published.
     #[inline]
     pub fn wake_one_behind_fence(&self) {
         if let Some(processor) = self.idle.processor_to_wake_behind_fence(|| false) {
@@ -189,7 +189,7 @@ impl Coordinator {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
     }
 
-    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
+    /// Wakes a processor unless the work turns out `covered`: see [`Idle::processor_to_wake`].
     #[inline]
     fn wake_one_unless(&self, covered: impl FnOnce() -> bool) -> bool {
         let Some(processor) = self.idle.processor_to_wake(covered) else {

@@ -21,7 +21,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// `processor + 1 | searching:1`, where 1 means to exit. Never 0.
+    /// Returns `processor + 1 | searching:1`, where 1 means to exit. Never 0.
     fn pack(self) -> u32 {
         match self {
             Self::Exit => 1,

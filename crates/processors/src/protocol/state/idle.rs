@@ -56,8 +56,8 @@ impl Idle {
     /// The largest number of processors that the word can name.
     pub const MAX_PROCESSORS: usize = u16::MAX as usize - 1;
 
-    /// All `processors` running: none idle, none searching. There are
-    /// [so many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
+    /// Makes all `processors` run: none idle, none searching. There are [so
+    /// many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
     pub fn new(processors: usize) -> Self {
         debug_assert!(processors <= Self::MAX_PROCESSORS);
         Self {
@@ -66,8 +66,8 @@ impl Idle {
         }
     }
 
-    /// After work was published: the processor that the caller must wake, if one must be woken for
-    /// it. It has been taken off the stack and counts as searching. Lock-free.
+    /// Takes the processor that the caller must wake off the stack, if work that was published
+    /// needs one; it counts as searching. Lock-free.
     ///
     /// When there is one, and none searches, `covered` is asked, after the fence, whether a machine
     /// has promised to look for the work.
@@ -80,7 +80,7 @@ impl Idle {
         self.processor_to_wake_behind_fence(covered)
     }
 
-    /// The same, if the caller has passed that fence.
+    /// Does what `processor_to_wake` does, for a caller that has passed that fence.
     #[inline]
     pub fn processor_to_wake_behind_fence(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
         // ORDERING: Relaxed: the fence decides. A thread that goes idle, or ends a search or a
@@ -98,8 +98,8 @@ impl Idle {
         self.pop(|word| Some(word.searching))
     }
 
-    /// The same, for a thread whose coming no other one knows: not after a [`close`](Self::close),
-    /// which is a promise that the processors stay where they are. Lock-free.
+    /// Takes that processor for a thread that no other one expects: not after a
+    /// [`close`](Self::close), which promises that the processors stay where they are. Lock-free.
     pub fn borrow(&self) -> Option<usize> {
         self.pop(|word| (word.searching != CLOSED).then_some(word.searching))
     }
@@ -269,7 +269,7 @@ impl Idle {
             .fetch_sub(u64::from(CLOSED) * SEARCHING, Ordering::Relaxed);
     }
 
-    /// Idle and searching processors, for people.
+    /// Returns the idle processors and the number of searching ones, for people.
     pub fn list(&self) -> (Vec<usize>, usize) {
         // ORDERING: Relaxed: for people; the stack may change under the walk, which therefore has a
         // bound.
@@ -309,7 +309,7 @@ impl fmt::Debug for Idle {
 mod tests {
     use super::{Idle, Word};
 
-    /// No machine has promised to look.
+    /// Answers that no machine has promised to look.
     fn no_promise() -> bool {
         false
     }

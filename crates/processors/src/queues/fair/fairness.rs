@@ -114,7 +114,7 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// One task of the global queue.
+    /// Takes one task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         // Mostly it is, and then that costs less than the attempt to take one.
         if shared.queues.global.is_empty() {
@@ -163,10 +163,10 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// The oldest of those that have given way, unless turns are long and it would overtake a task
-    /// of the global queue. It may overtake short ones, or a flood of them would hold it up for as
-    /// long as it grows: that costs a newcomer no more than if the short turn before had been a
-    /// long one.
+    /// Takes the oldest of those that have given way, unless turns are long and it would overtake a
+    /// task of the global queue. It may overtake short ones, or a flood of them would hold it up
+    /// for as long as it grows: that costs a newcomer no more than if the short turn before had
+    /// been a long one.
     fn take_senior(&self, shared: &Shared<T>) -> Option<T> {
         let TaskQueues {
             yielded, global, ..
@@ -178,8 +178,8 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// The oldest task of a random other processor, if that has more: processors that are all busy
-    /// do not steal, and what they have would stay as unequal as it is.
+    /// Takes the oldest task of a random other processor, if that has more: processors that are all
+    /// busy do not steal, and what they have would stay as unequal as it is.
     fn balance(&self, shared: &Shared<T>) -> Option<T> {
         let processors = shared.queues.in_reach();
         let others = processors.len().checked_sub(2)? + 1;
@@ -194,7 +194,7 @@ impl<T: Send + 'static> Local<T> {
     }
 }
 
-/// The oldest task of a processor, unless a thief gets it, which runs it: fair enough.
+/// Takes the oldest task of a processor, unless a thief gets it, which runs it: fair enough.
 pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
     processor.stealer.steal().success()
 }

@@ -138,8 +138,8 @@ impl TurnClock {
         self.forget(1);
     }
 
-    /// The same in the middle of a turn, at a call that may block. The next reading is not put off:
-    /// it would never come where each task makes such a call.
+    /// Notes a pause in the middle of a turn, at a call that may block. The next reading is not put
+    /// off: it would never come where each task makes such a call.
     pub(crate) fn pause_in_turn(&self) {
         self.forget(self.left.get().min(1));
     }
