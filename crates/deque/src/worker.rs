@@ -193,7 +193,7 @@ impl<T> Worker<T> {
         deque.extend(position + 1)
     }
 
-    /// Pushes as [`push`](Self::push) does, where that would end the program for want of memory.
+    /// Pushes, but returns the item where [`push`](Self::push) would end the program.
     ///
     /// # Errors
     ///
