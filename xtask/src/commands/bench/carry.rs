@@ -56,7 +56,7 @@ fn host() -> Result<String> {
         .to_owned())
 }
 
-/// As the program says it where it is run in the repository.
+/// Returns the commit as the program says it where it is run in the repository.
 fn commit() -> Result<String> {
     let mut describe = Command::new("git");
     describe.args(["describe", "--always", "--dirty", "--exclude=*"]);

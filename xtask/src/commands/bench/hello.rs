@@ -101,7 +101,7 @@ fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
     Ok(())
 }
 
-/// From nothing: the seconds that it takes, and the program.
+/// Builds from nothing: returns the seconds that it takes, and the program.
 fn build(package: &Path) -> Result<(f64, PathBuf)> {
     let target = package.join("target");
     if target.exists() {
