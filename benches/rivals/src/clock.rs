@@ -98,7 +98,7 @@ impl Backoff {
         }
     }
 
-    /// For a consumer that takes one item at a time: each resets the pauses.
+    /// Resets the pauses; a consumer that takes one item at a time does so for each.
     pub(crate) fn reset(&mut self) {
         self.rounds = 0;
     }

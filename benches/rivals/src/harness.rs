@@ -31,7 +31,7 @@ impl Effort {
         rounds: run::Effort::ENOUGH_ROUNDS,
         divisor: 1,
     };
-    /// As few as have an interval.
+    /// The fewest rounds that have an interval.
     pub(crate) const QUICK: Self = Self {
         rounds: 6,
         divisor: 8,
@@ -57,7 +57,7 @@ pub(crate) struct Scenario {
     better: Better,
     /// Turns of each contender in a round.
     samples: u64,
-    /// Where it stands on a curve over the number of workers, if it does.
+    /// Its place on a curve over the number of workers, if it has one.
     point: Option<Point>,
     contenders: Vec<Contender>,
 }
@@ -67,11 +67,11 @@ struct Contender {
     role: Role,
     turn: Turn,
     figures: Vec<f64>,
-    /// In thousandths of the scenario's unit: a histogram has whole numbers.
+    /// The latencies in thousandths of the scenario's unit: a histogram has whole numbers.
     latencies: Histogram<u64>,
 }
 
-/// Does the work once.
+/// The work, done once.
 enum Turn {
     /// Returns its figure.
     Figure(Box<dyn FnMut() -> f64>),
@@ -110,7 +110,7 @@ impl Scenario {
         self
     }
 
-    /// By itself, although it could stand on a curve.
+    /// Takes it off the curve on which it could stand.
     pub(crate) fn on_no_curve(mut self) -> Self {
         self.point = None;
         self
@@ -242,7 +242,7 @@ impl Contender {
         }
     }
 
-    /// Its figures, and its latencies over the operations of all rounds, to three digits.
+    /// Returns its figures, and its latencies over the operations of all rounds, to three digits.
     fn series(self) -> Series {
         let quantile = |part| self.latencies.value_at_quantile(part) as f64 / THOUSANDTHS;
         Series {

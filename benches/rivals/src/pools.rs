@@ -84,10 +84,10 @@ pub(crate) trait Pool: Actors<u64> + Sync {
         (0..backlog).for_each(|_| assert!(Self::send(&address, 0)));
     }
 
-    /// Has a task run that does nothing, and waits for it: by the call for that.
+    /// Runs a task that does nothing, and waits for it: by the call for that.
     fn execute(&self);
 
-    /// In two calls, if there is another way.
+    /// Does that in two calls, if there is another way.
     fn submit_then_join(&self) {
         self.execute();
     }
@@ -104,7 +104,7 @@ pub(crate) trait Pool: Actors<u64> + Sync {
 
     fn run(&self, future: impl Future<Output = ()> + Send + 'static);
 
-    /// For a future of the pool.
+    /// Sleeps in a future of the pool.
     fn sleep(length: Duration) -> impl Future<Output = ()> + Send;
 }
 

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// As many multiplications as take so long on an idle core. It is not the clock that ends them: a
-/// thread that loses its core in the middle has as much left as before.
+/// A number of multiplications that takes so long on an idle core. It is not the clock that ends
+/// them: a thread that loses its core in the middle has as much left as before.
 #[derive(Clone, Copy)]
 pub(crate) struct Work {
     multiplications: u64,

@@ -23,7 +23,7 @@ pub(crate) fn those_or(usual: &[usize]) -> Vec<usize> {
     }
 }
 
-/// For the scenarios of a point.
+/// Sets the number for the scenarios of a point.
 pub(crate) fn ask_for(workers: usize) {
     ASKED_FOR.store(workers, Ordering::Relaxed);
 }

@@ -6,9 +6,9 @@ use crate::run::{Role, Run, Scenario, Series};
 /// A contender of ours, and how it did.
 #[derive(Debug)]
 pub struct Ratio<'a> {
-    /// Where.
-    pub scenario: &'a Scenario,
     /// The scenario of both.
+    pub scenario: &'a Scenario,
+    /// The series of ours.
     pub ours: &'a Series,
     /// The rival with the best median.
     pub rival: &'a Series,
@@ -29,8 +29,8 @@ pub enum Verdict {
 }
 
 impl Ratio<'_> {
-    /// By the interval; by the median alone where there are too few rounds for one. Less than half
-    /// a per cent is neither a win nor a loss, however sure it is.
+    /// Judges by the interval; by the median alone where there are too few rounds for one. Less
+    /// than half a per cent is neither a win nor a loss, however sure it is.
     pub fn verdict(&self) -> Verdict {
         let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
         if (self.ratio.median - 1.0).abs() < 0.005 {

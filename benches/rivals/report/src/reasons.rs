@@ -1,4 +1,4 @@
-//! Why we lose where we lose: `benches/reasons.toml`.
+//! The reasons of our losses: `benches/reasons.toml`.
 
 use serde::Deserialize;
 
@@ -13,15 +13,15 @@ pub struct Reasons {
     reason: Vec<Reason>,
 }
 
-/// Why a row is lost.
+/// The reason of a lost row.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     /// The row's group.
     pub group: String,
-    /// Its scenario. A `*` is any text.
+    /// The row's scenario. A `*` is any text.
     pub scenario: String,
-    /// Its contender; without one, any of ours.
+    /// The row's contender; without one, any of ours.
     pub contender: Option<String>,
     /// A sentence or two, in Markdown, with links from the repository's root.
     pub because: String,
@@ -54,7 +54,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 }
 
 impl Reasons {
-    /// From the text of the file.
+    /// Parses the text of the file.
     ///
     /// # Errors
     /// If the text is none.
@@ -62,7 +62,7 @@ impl Reasons {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Why the row is lost, if it is known.
+    /// Returns the reason why the row is lost, if it is known.
     pub fn of(&self, ratio: &Ratio<'_>) -> Option<&str> {
         let reason = self.reason.iter().find(|reason| reason.is_about(ratio));
         reason.map(|reason| reason.because.as_str())

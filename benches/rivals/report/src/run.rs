@@ -11,11 +11,11 @@ use crate::estimate::{Estimate, median};
 /// The results that one program measured on one machine in one go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Where, by what, and when.
+    /// The place, the program and the time.
     pub machine: Machine,
     /// The amount of measuring.
     pub effort: Effort,
-    /// In the order in which they were measured.
+    /// The results in the order in which they were measured.
     pub results: Vec<Scenario>,
 }
 
@@ -33,7 +33,7 @@ pub struct Machine {
     pub rustc: String,
     /// Followed by `-dirty` if the tree differed from it.
     pub commit: String,
-    /// When the run began, UTC.
+    /// The time when the run began, UTC.
     pub date: String,
     /// The load average of the minute before.
     pub load: String,
@@ -58,13 +58,13 @@ pub struct Effort {
     pub rounds: usize,
     /// `true` if each round was an eighth as long.
     pub quick: bool,
-    /// Of the order in which the contenders took their turns.
+    /// The seed of the order in which the contenders took their turns.
     pub seed: u64,
 }
 
 impl Effort {
-    /// As many rounds are a comparison, also short ones: these scatter more, and the intervals say
-    /// how much.
+    /// The least number of rounds for a comparison, also of short ones: these scatter more, and the
+    /// intervals say how much.
     pub const ENOUGH_ROUNDS: usize = 15;
 
     /// Tells the number of rounds, and their length.
@@ -85,16 +85,16 @@ impl Effort {
 pub struct Scenario {
     /// The group that it belongs to.
     pub group: String,
-    /// Its name.
+    /// The scenario's name.
     pub scenario: String,
-    /// Of its figures.
+    /// The unit of its figures.
     pub unit: String,
-    /// Which of two figures wins.
+    /// The rule by which one of two figures wins.
     pub better: Better,
-    /// Where it stands on a curve over the number of workers, if it does.
+    /// Its place on a curve over the number of workers, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
-    /// In the order in which they are listed in the code.
+    /// The contenders in the order in which they are listed in the code.
     pub contenders: Vec<Series>,
 }
 
@@ -107,7 +107,7 @@ pub struct Point {
     pub workers: usize,
 }
 
-/// Which of two figures wins.
+/// The rule by which one of two figures wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -144,7 +144,7 @@ pub struct Series {
     pub role: Role,
     /// One for each round, in the order of the rounds: equal places were measured together.
     pub figures: Vec<f64>,
-    /// Of the operations of all rounds, if they were timed one by one.
+    /// The latencies of the operations of all rounds, if they were timed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
 }

@@ -23,7 +23,7 @@ use crate::processor_time::load;
 use crate::work::Work;
 use crate::workers::workers;
 
-/// Until every worker is busy, or every worker sleeps.
+/// The time until every worker is busy, or every worker sleeps.
 pub(super) const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Blocking calls at once: more than the threads that a pool may have.
@@ -94,7 +94,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     all
 }
 
-/// So long, or less in a quick run.
+/// Returns that length, or less in a quick run.
 fn length(effort: Effort, milliseconds: u64) -> Duration {
     Duration::from_millis(effort.operations(milliseconds))
 }

@@ -21,7 +21,7 @@ use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
 use crate::workers::{WORKERS, those_or, workers};
 
-/// From one event to the next.
+/// The time from one event to the next.
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// More than the cores of a small machine.

@@ -183,7 +183,7 @@ struct Mix {
 }
 
 impl Mix {
-    /// Does it, with both at once.
+    /// Runs both at once.
     fn run(self, both: &impl Both) {
         thread::scope(|scope| {
             scope.spawn(|| (0..self.fibs).for_each(|_| _ = black_box(both.fib())));
@@ -261,7 +261,7 @@ fn beside_fib(both: &impl Both, work: impl FnOnce()) {
     });
 }
 
-/// From one step of a pair to the next.
+/// Measures from one step of a pair to the next.
 fn hops_beside_fib<B: Both>(hops: u64) -> impl FnMut() -> Vec<f64> {
     keeping(B::new, move |both| {
         let latencies = Arc::new(Mutex::new(Vec::with_capacity(hops as usize)));
@@ -290,7 +290,7 @@ fn hops_beside_fib<B: Both>(hops: u64) -> impl FnMut() -> Vec<f64> {
     })
 }
 
-/// From the sending to the step, for a process that is idle otherwise.
+/// Measures from the sending to the step, for a process that is idle otherwise.
 fn messages_beside_fib<B: Both>(messages: u64) -> impl FnMut() -> Vec<f64> {
     keeping(B::new, move |both| {
         let (took, taken) = mpsc::channel();

@@ -15,7 +15,7 @@ const ROUNDS_OF_A_PROCESS: usize = 5;
 const OURS: &str = "filch";
 const THEIRS: &str = "rayon";
 
-/// None, unless they were built.
+/// Makes the scenarios; none, unless the programs were built.
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let Some(folder) = env::var_os("FILCH_RAYON_PROGRAMS").map(PathBuf::from) else {
         return Vec::new();

@@ -138,7 +138,7 @@ impl Spawner for FilchFutures {
 /// A message to a process that also answers.
 pub(crate) enum Talk {
     Number(u64),
-    /// From a thread outside that wants it back.
+    /// A number from a thread outside that wants it back.
     Ask(u64, Caller<u64>),
 }
 

@@ -37,7 +37,7 @@ pub(super) type CrossbeamFifo = Crossbeam<false>;
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
 pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
-/// It has no thieves: what a push, a pop and the measuring around them cost at least.
+/// A stack without thieves: the least cost of a push, a pop and the measuring around them.
 pub(super) struct Unshared(RefCell<Vec<u64>>);
 
 impl<const IS_BIASED: bool> Owner for Filch<IS_BIASED> {

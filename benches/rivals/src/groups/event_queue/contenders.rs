@@ -107,7 +107,7 @@ pub(super) struct Kanal;
 
 impl<T: Send + 'static> Queue<T> for Kanal {
     type Sender = kanal::Sender<T>;
-    /// With the buffer of its batches.
+    /// The receiver with the buffer of its batches.
     type Receiver = (kanal::Receiver<T>, Vec<T>);
 
     fn new() -> (Self::Sender, Self::Receiver) {

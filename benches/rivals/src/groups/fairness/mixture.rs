@@ -20,16 +20,16 @@ pub(crate) struct Mixture {
     /// Read after "beside".
     pub(crate) name: &'static str,
     busy: Vec<Busy>,
-    /// From one message to the next: the time that this mixture needs to get over one.
+    /// The time from one message to the next, which this mixture needs to get over one.
     pub(crate) period: Duration,
 }
 
 /// The kind of busy work.
 #[derive(Clone, Copy)]
 enum Busy {
-    /// So many that yield after each step.
+    /// Processes that yield after each step.
     Yielders(usize, Work),
-    /// So many pairs that pass a message to and fro, with a step for each way.
+    /// Pairs that pass a message to and fro, with a step for each way.
     Pairs(usize, Work),
     /// Processes with more messages than they get through, and a step for each.
     Flooded(Work),
@@ -52,12 +52,12 @@ impl Mixture {
         }
     }
 
-    /// Nothing.
+    /// Makes a mixture of nothing.
     pub(crate) fn quiet(period: Duration) -> Self {
         Self::new("nothing", [], period)
     }
 
-    /// Of processes that never rest.
+    /// Makes the mixtures of processes that never rest.
     pub(crate) fn of_processes() -> [Self; 5] {
         use Busy::{Pairs, Yielders};
         let long = Work::micros(50);
@@ -74,7 +74,7 @@ impl Mixture {
         ]
     }
 
-    /// Of what threads outside want, beside processes or alone.
+    /// Makes the mixtures of what threads outside want, beside processes or alone.
     pub(crate) fn from_outside() -> [Self; 5] {
         use Busy::{Caller, Flood, Flooded, Pairs};
         let pause = Some(Duration::from_micros(50));

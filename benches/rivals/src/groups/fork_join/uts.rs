@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// From 0 to 1, without 1.
+    /// Draws a number from 0 to 1, without 1.
     fn draw(&self) -> f64 {
         f64::from(self.digest[4] & 0x7fff_ffff) / f64::from(1_u32 << 31)
     }

@@ -33,9 +33,9 @@ pub(super) trait Event: 'static {
 
 /// A round of an event.
 pub(super) struct Round {
-    /// In microseconds.
+    /// The latencies in microseconds.
     pub(super) latencies: Vec<f64>,
-    /// Of the process, from the first event to the last.
+    /// The process's time, from the first event to the last.
     pub(super) processor_time: Duration,
 }
 
@@ -106,7 +106,7 @@ struct Bell(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// When it was rung and nobody has heard it yet: a late future is woken once for several.
+    /// The times of rings that nobody has heard yet: a late future is woken once for several.
     rung: VecDeque<u64>,
     waiting: Option<Waker>,
 }

@@ -78,11 +78,11 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
 /// A turn, in a box: there are several kinds.
 type Turn = Box<dyn FnMut() -> Taken>;
 
-/// Which blocking calls there are.
+/// The kinds of blocking calls.
 #[derive(Clone, Copy, PartialEq)]
 enum Calls {
     None,
-    /// From before the first task until after the last one.
+    /// Calls from before the first task until after the last one.
     Stay,
     /// Each ends after [`CALL`], and its task makes the next.
     ComeAndGo,
@@ -271,7 +271,7 @@ impl Beside for Tokio {
     }
 }
 
-/// When a task ran, in nanoseconds since it was made; 0 before that.
+/// The time when a task ran, in nanoseconds since it was made; 0 before that.
 struct Stamp {
     made: Instant,
     ran: AtomicU64,
