@@ -33,8 +33,7 @@ impl Backoff {
         }
     }
 
-    /// Pauses after a lost try, unless another try is to follow at once. Returns the tail that has
-    /// won.
+    /// Pauses after a lost try, unless another one is to follow at once. Returns the tail given.
     pub(crate) fn lost(&mut self, tail: Tail) -> Tail {
         hint::pause(self.next());
         tail

@@ -180,8 +180,7 @@ impl<T> Block<T> {
     /// emptied or was never claimed: producers are done with it, and the caller has acquired their
     /// last access, the store of the state.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: live (contract); allocated with this layout. Neither the header nor emptied slots
-        // need a drop.
+        // SAFETY: live (contract); allocated with this layout. Nothing in it needs a drop.
         unsafe {
             let slots = self.slots();
             let memory = self.header.as_ptr().byte_sub(Self::header_at(slots));

@@ -11,8 +11,7 @@ use crate::position::Position;
 use crate::producers::Producers;
 use crate::scan::Scan;
 
-/// A scan that leaves at most this many slots in the tail's block rewinds the block: one RMW, and
-/// bursts of up to two events need no larger block than one of three slots.
+/// A scan that leaves at most this many slots in the tail's block rewinds it.
 const FEW: usize = 1;
 
 /// The consumer's place in the queue.
@@ -186,17 +185,24 @@ impl<T> Consumer<T> {
         self.head() == producers.tail().next
     }
 
+    #[inline]
     pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
-        producers.free_spare();
-        let (head, tail) = (self.head(), producers.tail());
-        if head != tail.next || head == Position::NONE {
-            return head == tail.next;
+        match self.head() {
+            // The consumer is in no block, and so keeps none: it does when it goes on to the next.
+            Position::NONE => producers.tail().next == Position::NONE,
+            // SAFETY: as ours.
+            head => unsafe { self.leave_blocks(producers, head) },
         }
-        let left = producers.leave_block(tail);
+    }
+
+    #[cold]
+    unsafe fn leave_blocks(&self, producers: &Producers<T>, head: Position) -> bool {
+        producers.free_spare();
+        let tail = producers.tail();
+        let left = head == tail.next && producers.leave_block(tail);
         if left {
             self.set_head(Position::NONE);
-            // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
-            // block any more.
+            // SAFETY: all claimed slots are emptied, and no word leads to the block any more.
             unsafe { Block::<T>::at(head.block()).free() };
         }
         left
@@ -216,8 +222,7 @@ impl<T> Consumer<T> {
         Ok(unsafe { producers.open_next_life() })
     }
 
-    /// Drops the events that are in the queue, also if some of their destructors panic (see
-    /// [`drop_each`]), and frees the blocks, unless pushes are under way.
+    /// Drops [each](drop_each) event, and frees the blocks, unless pushes are under way.
     pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
         // SAFETY: as ours.
         drop_each(|| unsafe {

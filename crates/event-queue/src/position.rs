@@ -34,8 +34,7 @@ impl Position {
     /// No block, and no slot left: where a queue begins.
     pub(crate) const NONE: Self = Self(0);
 
-    /// Returns the place before the first slot of the block at address `block`, which has `slots`
-    /// slots.
+    /// The place before the first slot of the block at address `block`, which has `slots` slots.
     pub(crate) const fn before(block: usize, slots: usize) -> Self {
         debug_assert!(block.is_multiple_of(ALIGN) && slots <= MAX_SLOTS);
         Self((block << UNUSED) | slots)

@@ -28,8 +28,7 @@ pub(crate) struct Producers<T> {
     events: PhantomData<T>,
 }
 
-/// Says whether one generation comes after the other. Out of line: mostly they are the same, and a
-/// push need not know more.
+/// Says whether one generation comes after the other. Out of line: mostly they are the same.
 #[cold]
 #[inline(never)]
 fn is_later(generation: u32, than: u32) -> bool {

@@ -144,9 +144,8 @@ impl<T> EventQueue<T> {
     /// `false`, and need not be woken for what is left. `true` does not promise that a later call
     /// finds an event: pushes may be under way in the slots that are left.
     ///
-    /// Each call begins a new scan, so the order is that of [`drain`](Self::drain), at the same
-    /// cost per event. The first call that meets a backlog walks over its blocks once, to link
-    /// them, but not over the events.
+    /// Each call begins a new scan, so the order is that of [`drain`](Self::drain). The first call
+    /// that meets a backlog walks over its blocks once, to link them, but not over the events.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).

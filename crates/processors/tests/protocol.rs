@@ -345,3 +345,20 @@ fn what_is_over_is_not_started() {
     assert!(coordinator.take_idle().is_none());
     assert!(!coordinator.grow(0, &work));
 }
+
+/// A bound thread finds that it cannot begin: when nothing has been found for it, and when it is in
+/// line for a processor already. A failure: it stays there, and is started under a lock (a
+/// deadlock), or holds a number of bound threads.
+#[test]
+fn a_bound_thread_that_cannot_begin_is_not_in_line() {
+    let (coordinator, permit) = one_processor();
+    for is_called in [false, true] {
+        let id = coordinator.bind(|_| {}).unwrap().unwrap();
+        assert!(!is_called || coordinator.call_bound(id));
+        assert_eq!(coordinator.control_word().waiting(), usize::from(is_called));
+        coordinator.refuse(1);
+        assert_eq!(coordinator.control_word().waiting(), 0);
+        assert!(!coordinator.call_bound(id), "it is released");
+    }
+    assert!(coordinator.hand_to_waiter(permit, 0).is_err());
+}

@@ -62,7 +62,7 @@ impl<T> Shared<T> {
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one sender less. The last one wakes the receiver, which would sleep for ever.
+    /// Counts one sender less. The last one wakes the receiver.
     pub(super) fn leave(&self) {
         // ORDERING: Release, with the Acquire in `has_senders`: this sender's pushes come before.
         if self.senders.fetch_sub(1, Ordering::Release) == 1 {

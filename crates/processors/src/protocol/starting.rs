@@ -85,14 +85,8 @@ impl Coordinator {
         let mut synced = self.synced();
         synced.count_refusal();
         let heir = match grant {
-            // A thread that ends the pool, or grants this machine a processor, finds that it has no
-            // thread.
             None => {
-                let waits = |at: usize| synced.bindings[at].waits;
-                if let Some(at) = synced.binding(machine).filter(|&at| waits(at)) {
-                    synced.take_binding(at);
-                    synced.vacant.push(machine);
-                }
+                self.unlist(machine, &mut synced);
                 None
             }
             Some(Grant::Exit) => {
@@ -117,6 +111,21 @@ impl Coordinator {
         if was_granted {
             // What it was to look for, another one looks for: as when the last search ends.
             self.wake_one();
+        }
+    }
+
+    /// Takes a machine without thread and grant out of the line; vacates its place if it is bound
+    /// and was in line or waits for a task. Else a thread that grants it something finds it so.
+    fn unlist(&self, machine: usize, synced: &mut Synced) {
+        let in_line = synced.waiters.iter().position(|&waiter| waiter == machine);
+        if in_line.and_then(|at| synced.waiters.remove(at)).is_some() {
+            self.control.remove_waiting();
+        }
+        if let Some(at) = synced.binding(machine)
+            && (in_line.is_some() || synced.bindings[at].waits)
+        {
+            synced.take_binding(at);
+            synced.vacant.push(machine);
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError,
-    Protocol, Scheduler, StepOutput, SubmitError,
+    CommandHandler, Completion, Context, Door, Events, InitError, JoinError, MailboxPolicy,
+    Process, ProcessError, Protocol, Scheduler, SendError, StepOutput, SubmitError, Undelivered,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -55,6 +55,42 @@ fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
     scheduler.shutdown(Duration::from_millis(1)).unwrap();
     assert!(process.join().is_err());
     assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+/// A policy is in its process's slot, and goes when that is given back.
+#[test]
+fn a_mailbox_policy_goes_with_its_process() {
+    struct Refusing {
+        _alive: Arc<()>,
+    }
+    impl MailboxPolicy<Test> for Refusing {
+        fn send(&self, to: &Door<'_, Test>, message: (usize, u64)) -> Result<(), SendError<Test>> {
+            Err(to.refused(Undelivered::Full { limit: 0 }, message))
+        }
+        fn delivered(&self, _: &Door<'_, Test>, _: usize) {}
+        fn close(&self, _: &Door<'_, Test>) {}
+        fn undelivered(&self) -> usize {
+            0
+        }
+    }
+    let scheduler = scheduler(1);
+    let alive = Arc::new(());
+    for round in 0..3 {
+        let policy = Refusing {
+            _alive: Arc::clone(&alive),
+        };
+        let process = scheduler
+            .submission(waiting(), "run", 0)
+            .mailbox_policy(policy)
+            .submit()
+            .unwrap();
+        assert!(scheduler.send(process.pid(), (0, 1)).is_err(), "{round}");
+        scheduler.terminate(process.pid()).unwrap();
+        assert!(process.join().is_err());
+    }
+    let left = Arc::downgrade(&alive);
+    drop(alive);
+    until_dropped(&left);
 }
 
 /// An ended process whose command is still under way keeps its slot, and nothing else: it is not
