@@ -15,17 +15,9 @@ const QUESTIONS: &[&str] = &["What", "How", "Whether", "Who"];
 const EXEMPT: &[&str] = &[
     "apps/build",
     "apps/nats",
-    "benches",
     "crates/actors",
-    "crates/deque",
-    "crates/event-queue",
-    "crates/fork-join",
-    "crates/processors",
     "crates/promise",
     "crates/scheduler",
-    "loom-tests",
-    "tests",
-    "xtask",
 ];
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
