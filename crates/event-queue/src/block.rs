@@ -368,7 +368,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Returns the address of the block before this one. The caller must know that one is live.
+    /// Returns the address of the block before this one; the caller must know if that is live.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after

@@ -39,7 +39,7 @@ pub(crate) struct Job {
 pub(crate) struct Kind {
     pub(crate) name: Name,
     pub(crate) run: unsafe fn(NonNull<Job>, &Worker),
-    /// The address of what counts the job, if it is one of a scope.
+    /// The address of the scope's count, if the job is one of a scope.
     pub(crate) scope: unsafe fn(NonNull<Job>) -> *const (),
 }
 

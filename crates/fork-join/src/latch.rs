@@ -8,7 +8,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 const DONE: u64 = 1;
 /// The job's owner sleeps until it is done.
 const SLEEPS: u64 = 2;
-/// The job's thief has begun, and has put down who it is in the place of what the word held.
+/// The job's thief has begun, and has put down who it is in place of the held value.
 const BEGUN: u64 = 4;
 /// The first of 15 bits: the seat of the thief.
 const THIEF: u32 = 3;

@@ -24,8 +24,7 @@ use crate::sleepers::Sleepers;
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
 
-/// The slots of a block of the queue of what a thread alone is to run, which is seldom more than
-/// one job.
+/// The slots of a block in the queue of one thread's own jobs, which are seldom more than one.
 const OWN_BLOCK: usize = 8;
 
 /// The part of a seat that only the thread in it has.

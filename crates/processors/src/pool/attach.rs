@@ -1,4 +1,4 @@
-//! Work beside the tasks: how a pool gets a source of it, and hears of what is there.
+//! Work beside the tasks: attaches a source of it to a pool, and tells the pool of new work.
 
 use std::error::Error;
 use std::fmt;

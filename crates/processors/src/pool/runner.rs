@@ -43,7 +43,7 @@ pub trait Runner<T>: Send + Sync + 'static {
         format!("task {label}")
     }
 
-    /// Tells the number of the processor that the next task begins on: see
+    /// Called with the number of the processor that the next task begins on: see
     /// [`Processors::current`](crate::Processors::current), which costs more. The default does
     /// nothing, and costs nothing. If it panics, the task is gone, as if it had panicked itself.
     #[inline]
