@@ -46,7 +46,7 @@ pub(crate) struct Seat {
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// `true` if its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
-    /// The jobs that it forks which are isolated.
+    /// Marks which of the jobs that it forks are isolated.
     pub(crate) isolation: IsolationMark,
     /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,

@@ -2,8 +2,8 @@
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-/// The number of sleepers. Each has a flag, which it raises, and which whoever wakes it for work
-/// takes down.
+/// The number of sleepers. Each has a flag, which it raises, and which the thread that wakes it for
+/// work takes down.
 ///
 /// The count is never less than the number of flags that are up: it is raised before a flag, and
 /// lowered after it.
@@ -16,8 +16,8 @@ impl Sleepers {
         Self(AtomicUsize::new(0))
     }
 
-    /// Announces that the thread with that flag is about to sleep. After this it sees what was
-    /// published before a fence, and a [`choose`](Self::choose) that does not see it.
+    /// Announces that the thread with that flag is about to sleep. After this it sees all that was
+    /// published before a fence and a [`choose`](Self::choose) that did not see it.
     pub fn announce(&self, flag: &AtomicBool) {
         // ORDERING: Relaxed: by the fence.
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -85,7 +85,7 @@ impl Pool {
         self.owned[permit.processor()].with_mut(|times| unsafe { *times += 1 });
     }
 
-    /// The machine's grant, which must be to run.
+    /// Takes the machine's grant, which must be to run.
     pub(crate) fn told_to_run(&self, machine: usize) -> Permit {
         let grant = self.coordinator.take_grant(machine);
         let Some(Grant::Run(permit)) = grant else {
@@ -95,7 +95,7 @@ impl Pool {
         permit
     }
 
-    /// The permit that the machine was granted, if it was: to run, or to search, which ends then.
+    /// Takes the permit that the machine was granted, if it was: to run, or to search, which ends.
     pub(crate) fn awake(&self, machine: usize) -> Option<Permit> {
         match self.coordinator.take_grant(machine)? {
             Grant::Run(permit) => {
@@ -119,7 +119,7 @@ impl Pool {
         );
     }
 
-    /// The machine finds its processor surplus and gives it up, if it was woken; whether it was.
+    /// Retires the machine, whose processor is surplus, if it was woken; returns whether it was.
     pub(crate) fn retires_if_awake(&self, machine: usize) -> bool {
         let Some(permit) = self.awake(machine) else {
             return false;
@@ -138,7 +138,7 @@ impl Pool {
         self.coordinator.wake_one()
     }
 
-    /// The thread with the permit puts a task into the deque; whether it woke a machine.
+    /// Puts a task into the deque, with the permit; returns whether it woke a machine.
     pub(crate) fn schedule(&self, permit: &Permit) -> bool {
         self.crossing.pass();
         self.uses(permit);
@@ -158,7 +158,7 @@ impl Pool {
             .is_ok()
     }
 
-    /// The processor goes idle, and `machine` waits with it.
+    /// Makes the processor idle; `machine` waits with it.
     pub(crate) fn go_idle(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
         self.uses(&permit);
@@ -166,8 +166,8 @@ impl Pool {
             .go_idle(permit, machine, false, &self.queues);
     }
 
-    /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there
-    /// is no spare.
+    /// Blocks `machine` in a call. The machine that takes its place is a new one, if there is no
+    /// spare.
     pub(crate) fn hand_off(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
         self.uses(&permit);
@@ -180,7 +180,7 @@ impl Pool {
         }
     }
 
-    /// `machine` is back. If it has to wait, it will be told.
+    /// Brings `machine` back. If it has to wait, it will be told.
     pub(crate) fn try_regain(&self, machine: usize) -> Option<Permit> {
         self.crossing.pass();
         let permit = self.coordinator.try_regain(machine)?;
@@ -188,7 +188,7 @@ impl Pool {
         Some(permit)
     }
 
-    /// `machine` is back: with a processor that was idle, and would be told otherwise.
+    /// Brings `machine` back with a processor that was idle; it would be told otherwise.
     pub(crate) fn back(&self, machine: usize) -> Permit {
         let parker = self.coordinator.enter(machine);
         let permit = self.coordinator.regain(machine, &parker);
@@ -207,12 +207,12 @@ impl Pool {
         self.crossing.pass();
     }
 
-    /// The only task of the processor's deque is taken, by its machine or by a thief.
+    /// Takes the only task of the processor's deque, as its machine or a thief.
     pub(crate) fn take_from(&self, processor: usize) {
         self.queues.deques[processor].store(0, Ordering::Release);
     }
 
-    /// A thread tells the pool to stop.
+    /// Tells the pool to stop.
     pub(crate) fn stop(&self) {
         self.crossing.pass();
         self.coordinator.stop(&self.queues);

@@ -75,9 +75,9 @@ impl Coordinator {
         }
     }
 
-    /// Gives what `machine` was told to others: it has no thread, since the system has refused it
-    /// or it cannot begin. A thread that cannot begin must ask [`is_deserted`](Self::is_deserted)
-    /// afterwards.
+    /// Hands what `machine` was told on to others: it has no thread, since the system has refused
+    /// it or it cannot begin. A thread that cannot begin must ask
+    /// [`is_deserted`](Self::is_deserted) afterwards.
     pub fn refuse(&self, machine: usize) {
         let grant = self.machine(machine).lose_thread();
         let is_search = matches!(grant, Some(Grant::Search(_)));

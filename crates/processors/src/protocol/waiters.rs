@@ -70,7 +70,7 @@ impl Coordinator {
         self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS
     }
 
-    /// Makes whatever comes next on the processor a queued task.
+    /// Demands that a queued task comes next on the processor.
     pub fn demand_queued_task(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);

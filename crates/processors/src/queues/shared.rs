@@ -17,7 +17,7 @@ pub(crate) struct Shared<T> {
     pub(crate) watch_interval: Duration,
     /// The clock of turn-taking.
     pub(crate) clock: fn() -> Instant,
-    /// Asks the cache for the memory that a task stands for which will soon run here.
+    /// Asks the cache for the memory of a task that will soon run here.
     pub(crate) prefetch: Option<fn(&T)>,
 }
 

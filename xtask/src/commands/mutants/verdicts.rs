@@ -177,7 +177,7 @@ impl Verdicts {
         Some(row)
     }
 
-    /// Prints the tally; whether a survivor has no reason.
+    /// Prints the tally; returns whether a survivor has no reason.
     pub(super) fn report(&self) -> bool {
         let Ledger { rows } = self.ledger();
         let all: usize = rows.iter().map(Row::mutants).sum();

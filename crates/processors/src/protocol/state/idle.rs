@@ -56,7 +56,7 @@ impl Idle {
     /// The largest number of processors that the word can name.
     pub const MAX_PROCESSORS: usize = u16::MAX as usize - 1;
 
-    /// Makes all `processors` run: none idle, none searching. There are [so
+    /// Makes the state of `processors` that all run: none idle, none searching. There are [so
     /// many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
     pub fn new(processors: usize) -> Self {
         debug_assert!(processors <= Self::MAX_PROCESSORS);
@@ -66,8 +66,8 @@ impl Idle {
         }
     }
 
-    /// Takes the processor that the caller must wake off the stack, if work that was published
-    /// needs one; it counts as searching. Lock-free.
+    /// Pops the processor that the caller must wake, if work that was published needs one; it
+    /// counts as searching. Lock-free.
     ///
     /// When there is one, and none searches, `covered` is asked, after the fence, whether a machine
     /// has promised to look for the work.
@@ -139,9 +139,9 @@ impl Idle {
         }
     }
 
-    /// Makes a running processor that has nothing left a searching one, and returns `true`, if no
-    /// more than half of all `processors` search then: more would only disturb each other. If not,
-    /// it goes idle without a search.
+    /// Lets a running processor that has nothing left search, and returns `true`, if at most half
+    /// of all `processors` search then: more would only disturb each other. If not, it goes idle
+    /// without a search.
     pub fn try_start_searching(&self, processors: usize) -> bool {
         // ORDERING: Relaxed: a mere count; the search synchronises with the queues by itself.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
