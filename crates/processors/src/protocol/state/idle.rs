@@ -167,9 +167,9 @@ impl Idle {
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
-    /// Makes a processor that found nothing idle. Afterwards its last machine must look at every
-    /// queue once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake)
-    /// like a producer, which may well choose this one.
+    /// Pushes a processor that found nothing. Afterwards its last machine must look at every queue
+    /// once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake) like a
+    /// producer, which may well choose this one.
     pub fn go_idle(&self, processor: usize, searching: bool) {
         // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top
         // is that of its last push. If it is of a later one, the tag has changed, and the
