@@ -8,6 +8,7 @@ mod state;
 mod transition;
 
 #[cfg(all(test, not(loom)))]
+#[path = "tests/states_table.rs"]
 mod states_table;
 
 pub use answer::{Disposal, Edge, Ending, IllegalTransition, LetGo, Wake};

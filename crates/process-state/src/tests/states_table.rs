@@ -10,7 +10,7 @@ use crate::{Disposal, LetGo, ProcessState, Reason, Snapshot, State, Wake};
 
 extern crate alloc;
 
-const STATES: &str = include_str!("../STATES.md");
+const STATES: &str = include_str!("../../STATES.md");
 
 const METHODS: [&str; 13] = [
     "submit",
