@@ -11,7 +11,7 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-/// What a process did before it left.
+/// The deed of a process before it left.
 struct Deed(UnsafeCell<bool>);
 
 // SAFETY: each is written by one thread, and read by a thread that learns that all have left: the

@@ -231,7 +231,7 @@ fn a_thread_that_waits_for_its_event_is_woken() {
     );
 }
 
-/// As above, with threads that run the work themselves if they can.
+/// The threads run the work themselves if they can; else as above.
 #[test]
 fn a_thread_that_was_refused_is_woken() {
     check(

@@ -10,7 +10,7 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, check, refute, tell};
 
-/// What a copy does differently from the real queue; [`Self::RIGHT`] is what it does.
+/// The choices of a copy; [`Self::RIGHT`] are those of the real queue.
 #[derive(Clone, Copy)]
 struct Variant {
     fill: Ordering,
@@ -43,7 +43,7 @@ struct Queue {
     variant: Variant,
     tail: AtomicUsize,
     slots: [Slot; 2],
-    /// Where each call begins.
+    /// The crossing at which each call begins.
     crossing: Crossing,
 }
 

@@ -10,7 +10,7 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
-/// What is wrong.
+/// The bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -66,7 +66,7 @@ impl Toy {
         }
     }
 
-    /// Whether the owner is woken.
+    /// Finishes the job; returns whether the owner is woken.
     fn finish(&self) -> bool {
         let before = match self.bug {
             Bug::FinishByStore => {
@@ -80,7 +80,7 @@ impl Toy {
         before & SLEEPS != 0
     }
 
-    /// Whether the owner sleeps.
+    /// Sends the owner to sleep; returns whether it sleeps.
     fn sleep(&self) -> bool {
         self.word
             .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {

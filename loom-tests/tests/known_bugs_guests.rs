@@ -8,7 +8,7 @@ use loom_tests::{Bound, check, refute};
 
 /// The processor runs, or a guest has it.
 const TAKEN: usize = 0;
-/// It is idle, and its machine sleeps.
+/// The processor is idle, and its machine sleeps.
 const IDLE: usize = 1;
 /// The same, and the pool is being ended.
 const CLOSED: usize = 2;
@@ -44,7 +44,7 @@ impl Pool {
     }
 }
 
-/// Nothing can run: the pool is over, and the machine that waits for the processor is told.
+/// Ends the pool: nothing can run, and the machine that waits for the processor is told.
 fn end(pool: &Pool) {
     let close = pool
         .word

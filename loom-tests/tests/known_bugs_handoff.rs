@@ -197,7 +197,7 @@ fn a_retirement_that_is_not_announced() {
 
 /// A processor is given up as the number is raised again.
 fn resize_twice(look_under_the_lock: bool) {
-    /// What the lock guards.
+    /// The state that the lock guards.
     struct Synced {
         active: bool,
         inactive: bool,

@@ -11,9 +11,9 @@ use loom_tests::{Bound, check, refute};
 /// the waker: what each of the two does is only this.
 #[derive(Clone, Copy)]
 struct Sleep {
-    /// How the receiver looks at the tail, once it has left its waker.
+    /// The receiver's look at the tail, once it has left its waker.
     look: fn(&AtomicUsize) -> usize,
-    /// Whether the producer asks for the waker after its claim, and not before.
+    /// `true` if the producer asks for the waker after its claim, `false` if before.
     ask_after_the_claim: bool,
 }
 
@@ -89,7 +89,7 @@ fn a_producer_that_asks_before_its_claim_wakes_nobody() {
 }
 
 /// The last sender goes, and a receiver leaves its waker and then asks whether there are senders.
-/// Whether the sender swaps the waker in any case, or only if it sees one.
+/// The sender swaps the waker in any case, or only if it sees one.
 fn last_sender(swap_in_any_case: bool) {
     let senders = Arc::new(AtomicUsize::new(1));
     let waker = Arc::new(AtomicUsize::new(0));

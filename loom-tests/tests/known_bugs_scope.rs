@@ -10,7 +10,7 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
-/// What is wrong.
+/// The bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -39,7 +39,7 @@ unsafe impl Sync for Scope {}
 unsafe impl Send for Scope {}
 
 impl Scope {
-    /// Whether the owner is woken.
+    /// Ends a job; returns whether the owner is woken.
     fn end_one(&self) -> bool {
         match self.bug {
             Bug::EndAfterALook => {
@@ -51,7 +51,7 @@ impl Scope {
         }
     }
 
-    /// Whether the owner sleeps.
+    /// Sends the owner to sleep; returns whether it sleeps.
     fn sleep(&self) -> bool {
         if self.bug == Bug::SleepByStore {
             let word = self.word.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Scope {
         self.memory.with_mut(|memory| unsafe { *memory += 1 });
     }
 
-    /// The job, which spawns another one, and runs that, too. Whether one of them wakes the owner.
+    /// Runs the job, and another that it spawns; returns whether one of them wakes the owner.
     fn job(&self) -> bool {
         self.touch();
         let mut wakes = false;

@@ -1,5 +1,5 @@
-//! How a watch meets the end of the process that it is about: the handshake of the scheduler's
-//! `ops/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch,
+//! Races of a watch with the end of the process that it is about: the handshake of the scheduler's
+//! `link/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch,
 //! each caught.
 //!
 //! The race: a thread pushes a watch into a process's queue and wakes the process; a worker ends
@@ -19,7 +19,7 @@ const UNANSWERED: &str = "the watch was not answered";
 struct Process {
     queue: EventQueue<u8>,
     state: ProcessState,
-    /// By how many the watch was found.
+    /// The number of times that the watch was found.
     answers: AtomicUsize,
 }
 
@@ -43,7 +43,7 @@ impl Process {
     }
 }
 
-/// As `Handle::signal` and `Handle::attach` do it.
+/// Watches as `Handle::signal` and `Handle::attach` do.
 fn watch(process: &Process) {
     if process.queue.push(7).is_err() {
         return process.answer();
@@ -62,13 +62,13 @@ fn watch(process: &Process) {
     }
 }
 
-/// As the worker that ends a process does it.
+/// Ends the process as its worker does.
 fn end(process: &Process) {
     process.queue.close();
     process.complete();
 }
 
-/// As `Handle::turn_away` does it.
+/// Turns the process away as `Handle::turn_away` does.
 fn turn_away(process: &Process) {
     process.state.submit().unwrap();
     process.state.start().unwrap();

@@ -36,8 +36,8 @@ impl Process {
         Arc::new(process)
     }
 
-    /// As `Handle::signal` does it, behind one more event. Whether the caller has to enqueue the
-    /// process.
+    /// Signals as `Handle::signal` does, behind one more event. Returns whether the caller has to
+    /// enqueue the process.
     fn signal(&self) -> bool {
         self.queue.push(3).unwrap();
         self.queue.push(SIGNAL).unwrap();
@@ -45,7 +45,7 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// The same in another order: the bit, and then what it is about.
+    /// Does the same in another order: the bit, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
         self.urgency.signal();
         self.queue.push(3).unwrap();
@@ -53,19 +53,19 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// As `Handle::terminate` does it. Whether the caller has to enqueue the process.
+    /// Terminates as `Handle::terminate` does. Returns whether the caller has to enqueue it.
     fn terminate(&self) -> bool {
         self.urgency.end();
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// As `Driver::step` begins. Whether it ends the process.
+    /// Begins as `Driver::step` does. Returns whether it ends the process.
     fn ends(&self) -> bool {
         self.state.start().unwrap();
         self.urgency.take() == Urgent::End
     }
 
-    /// As `Driver::step` does it. Whether it has found the signal.
+    /// Takes a turn as `Driver::step` does. Returns whether it has found the signal.
     fn turn(&self) -> bool {
         self.state.start().unwrap();
         let most = match self.urgency.take() {
@@ -83,7 +83,7 @@ impl Process {
     }
 }
 
-/// In how many turns of two the signal was found: the first may have come too early.
+/// Tells in which of two turns the signal was found: the first may have come too early.
 fn meet(signal: fn(&Process) -> bool) -> usize {
     let process = Process::with_two_events();
     let other = thread::spawn({

@@ -29,9 +29,9 @@ impl Protocol for Nothing {
 
 struct Future {
     table: Table<Nothing>,
-    /// Of the future.
+    /// The number of the future.
     index: u32,
-    /// What the thread with the clone has done by the time it lets go.
+    /// `true` once the thread with the clone has done its part, before it lets go.
     done: UnsafeCell<bool>,
 }
 
@@ -42,7 +42,7 @@ unsafe impl Sync for Future {}
 unsafe impl Send for Future {}
 
 impl Future {
-    /// With a handle, and one clone.
+    /// Makes a future with a handle, and one clone.
     fn pending() -> Arc<Self> {
         let table = Table::new(Node::default());
         let slot = table.occupy(Placement::default()).unwrap();
@@ -68,19 +68,19 @@ impl Future {
         let _ = unsafe { self.table.unpin(self.slot()) };
     }
 
-    /// As the future's handle is dropped.
+    /// Drops the future's handle.
     fn drop_handle(&self) {
         self.slot().handle_goes();
         self.unpin();
     }
 
-    /// The same in another order.
+    /// Does the same in another order.
     fn drop_handle_too_early(&self) {
         self.unpin();
         self.slot().handle_goes();
     }
 
-    /// A wake-up by the only clone, which is then dropped.
+    /// Wakes by the only clone, and drops it.
     fn wake(&self) {
         // SAFETY: this thread has the clone.
         self.done.with_mut(|done| unsafe { *done = true });
@@ -89,14 +89,14 @@ impl Future {
         self.unpin();
     }
 
-    /// The clone is cloned, and one of the two dropped.
+    /// Clones the clone, and drops one of the two.
     fn clone_and_drop(&self) {
         // SAFETY: this thread has the clone.
         unsafe { self.slot().share_pin() };
         self.unpin();
     }
 
-    /// As the thread that looks: `Handle::look_at_future` has a pin, which is kept here.
+    /// Pins as `Handle::look_at_future` does, and keeps the pin.
     fn pin(&self) {
         // SAFETY: the process stays in the table.
         unsafe { self.slot().share_pin() };
@@ -106,7 +106,7 @@ impl Future {
         self.slot().waker_clones()
     }
 
-    /// As `Handle::look_at_future` does it: the clones, and whether the future was woken
+    /// Looks as `Handle::look_at_future` does: returns the clones, and whether the future was woken
     /// meanwhile; none if it was before.
     fn look(&self) -> Option<(usize, bool)> {
         self.pin();
@@ -127,7 +127,7 @@ fn spawn(future: &Arc<Future>, does: fn(&Future)) -> thread::JoinHandle<()> {
     thread::spawn(move || does(&future))
 }
 
-/// What the look found.
+/// Returns what the look found.
 fn wake_beside_a_look() -> Option<(usize, bool)> {
     let future = Future::pending();
     let waker = spawn(&future, Future::wake);
@@ -142,7 +142,7 @@ fn wake_beside_a_look() -> Option<(usize, bool)> {
     found
 }
 
-/// How many clones were counted, of one or two.
+/// Returns the number of clones that were counted, of one or two.
 fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
     let future = Future::pending();
     let cloner = spawn(&future, Future::clone_and_drop);

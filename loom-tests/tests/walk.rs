@@ -14,7 +14,7 @@ struct Places {
 }
 
 impl Places {
-    /// With room in `used` places, each of which was let before.
+    /// Makes room in `used` places, each of which was let before.
     fn with_room(used: u32) -> Arc<Self> {
         let slots = Slab::new(|_| Occupancy::new());
         let places: Vec<_> = (0..used).map(|_| slots.allocate().unwrap()).collect();
@@ -30,7 +30,7 @@ impl Places {
         })
     }
 
-    /// As the submitter does. Whether it sees that the table is closed.
+    /// Occupies as the submitter does. Returns whether it sees that the table is closed.
     fn occupy(&self) -> bool {
         let place = self.slots.allocate().unwrap();
         self.slots.get(place).unwrap().occupy(1);
@@ -38,7 +38,7 @@ impl Places {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// As the thread that closes the table does. How many occupants were found.
+    /// Closes the table and walks it as its closer does. Returns the occupants found.
     fn close_and_walk(&self) -> usize {
         // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for
         // the sake of others.

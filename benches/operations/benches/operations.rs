@@ -1,4 +1,4 @@
-//! How long an operation of one thread takes: `cargo bench`.
+//! Times the operations of one thread: `cargo bench`.
 //!
 //! Comparisons with other crates, and all that several threads do, are `cargo xtask bench`: there
 //! the contenders take turns in one process, so that a slow minute falls on all of them.

@@ -6,7 +6,7 @@ use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
 
 use crate::job::standing_still;
 
-/// Nothing but questions.
+/// A protocol of questions only.
 enum Questions {}
 
 impl Protocol for Questions {
@@ -18,7 +18,7 @@ impl Protocol for Questions {
     type Error = String;
 }
 
-/// So many calls, one after another.
+/// Makes so many calls, one after another.
 pub(crate) fn call(times: u64) {
     let scheduler = Scheduler::<Questions>::builder()
         .workers(1)

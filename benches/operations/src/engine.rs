@@ -5,7 +5,7 @@ use filch_engine::{Engine, LocalScheduler, Worker};
 /// Tasks that are sent before the worker has its turn: as many as it runs in one.
 const A_TURN: u64 = 64;
 
-/// What the worker changes.
+/// The worker's data.
 #[derive(Default)]
 struct Sum(u64);
 

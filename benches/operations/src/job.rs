@@ -1,4 +1,4 @@
-//! What a worker does many times, which needs the worker's thread: it is counted only.
+//! Jobs that need a worker's thread, done many times: they are counted only.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use crate::{calls, engine, event_queue, fork_join, processors, scheduler, superv
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// What it is called in the table.
+    /// The name in the table.
     pub name: &'static str,
     run: fn(u64),
 }
@@ -47,7 +47,7 @@ impl Job {
         ),
     ];
 
-    /// What takes more than one thread, or a primitive: its road is shown, and it is not counted.
+    /// Jobs that take more than one thread, or a primitive: their roads are shown, not counted.
     pub const ROADS: [Self; 3] = [
         Self {
             name: "event queue: push and receive",

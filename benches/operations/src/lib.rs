@@ -24,7 +24,7 @@ pub trait Operation {
     /// The primitive, and what is done with it.
     const NAME: &'static str;
 
-    /// How often a round does it.
+    /// The number of times that a round does it.
     const TIMES: u64;
 
     /// The primitive, empty.

@@ -67,7 +67,7 @@ pub(crate) fn pin(core: usize) {
     }
 }
 
-/// How every contender's consumer waits when there is nothing to take: it pauses, twice as long
+/// The wait of every contender's consumer when there is nothing to take: it pauses, twice as long
 /// each time, and then yields its core. A handful of items does not reset the pauses: a consumer
 /// that looks again at once finds a single item, and takes the cache line from the producer each
 /// time.
@@ -98,7 +98,7 @@ impl Backoff {
         }
     }
 
-    /// For a consumer that takes one item at a time: each resets the pauses.
+    /// Resets the pauses; a consumer that takes one item at a time does so for each.
     pub(crate) fn reset(&mut self) {
         self.rounds = 0;
     }

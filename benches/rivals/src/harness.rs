@@ -17,7 +17,7 @@ use hdrhistogram::Histogram;
 
 use crate::workers::WORKERS;
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// Rounds that count.
@@ -31,7 +31,7 @@ impl Effort {
         rounds: run::Effort::ENOUGH_ROUNDS,
         divisor: 1,
     };
-    /// As few as have an interval.
+    /// The fewest rounds that have an interval.
     pub(crate) const QUICK: Self = Self {
         rounds: 6,
         divisor: 8,
@@ -41,13 +41,13 @@ impl Effort {
         self.divisor == 1
     }
 
-    /// How many operations a round of a contender does, where a full run does `full`.
+    /// Returns the operations of a contender's round, where a full run does `full`.
     pub(crate) fn operations(self, full: u64) -> u64 {
         (full / self.divisor).max(1)
     }
 }
 
-/// What the names of our contenders begin with.
+/// The beginning of our contenders' names.
 const OURS: &str = "filch";
 
 /// The same work, done by several contenders.
@@ -57,7 +57,7 @@ pub(crate) struct Scenario {
     better: Better,
     /// Turns of each contender in a round.
     samples: u64,
-    /// Where it stands on a curve over the number of workers, if it does.
+    /// Its place on a curve over the number of workers, if it has one.
     point: Option<Point>,
     contenders: Vec<Contender>,
 }
@@ -67,11 +67,11 @@ struct Contender {
     role: Role,
     turn: Turn,
     figures: Vec<f64>,
-    /// In thousandths of the scenario's unit: a histogram has whole numbers.
+    /// The latencies in thousandths of the scenario's unit: a histogram has whole numbers.
     latencies: Histogram<u64>,
 }
 
-/// Does the work once.
+/// The work, done once.
 enum Turn {
     /// Returns its figure.
     Figure(Box<dyn FnMut() -> f64>),
@@ -110,13 +110,13 @@ impl Scenario {
         self
     }
 
-    /// By itself, although it could stand on a curve.
+    /// Takes it off the curve on which it could stand.
     pub(crate) fn on_no_curve(mut self) -> Self {
         self.point = None;
         self
     }
 
-    /// Whether it is the point of so many workers.
+    /// Returns whether it is the point of so many workers.
     pub(crate) fn has_workers(&self, workers: usize) -> bool {
         let point = self.point.as_ref();
         point.is_some_and(|point| point.workers == workers)
@@ -242,7 +242,7 @@ impl Contender {
         }
     }
 
-    /// Its figures, and its latencies over the operations of all rounds, to three digits.
+    /// Returns its figures, and its latencies over the operations of all rounds, to three digits.
     fn series(self) -> Series {
         let quantile = |part| self.latencies.value_at_quantile(part) as f64 / THOUSANDTHS;
         Series {

@@ -6,7 +6,7 @@ use std::thread;
 
 use filch_report::run::Machine;
 
-/// This machine, now.
+/// Describes this machine, now.
 pub(crate) fn describe() -> Machine {
     Machine {
         cpu: cpu_model().unwrap_or_else(unknown),
@@ -33,7 +33,7 @@ fn cpu_model() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Of the minute before.
+/// Returns the load of the minute before.
 fn load() -> Option<String> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     Some(text.split(' ').next()?.to_owned())

@@ -27,7 +27,7 @@ use filch_report::{Folder, Reasons, tables};
 
 use harness::{Effort, Scenario};
 
-/// What the program around this one does.
+/// The options of the program around this one.
 const MORE: &str = "\
 cargo xtask bench takes these as well:
   --compare BEFORE AFTER  Two stored runs, row by row: what changed beyond noise is on top
@@ -65,7 +65,7 @@ struct Arguments {
     #[arg(long, conflicts_with = "workers")]
     curve: bool,
 
-    /// How many rounds are measured, one more is discarded.
+    /// Rounds that are measured; one more is discarded.
     #[arg(long)]
     rounds: Option<usize>,
 

@@ -1,4 +1,4 @@
-//! How much memory of a program is resident.
+//! The resident memory of a program.
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ pub(crate) fn peak() -> i64 {
     of_status("self", "VmHWM:")
 }
 
-/// What is resident of another program, now and at most.
+/// The bytes of another program that are resident, now and at most.
 pub(crate) fn resident_and_peak(process: u32) -> [i64; 2] {
     ["VmRSS:", "VmHWM:"].map(|field| of_status(&process.to_string(), field))
 }

@@ -69,7 +69,7 @@ impl Rival {
         answer.trim().to_owned()
     }
 
-    /// What one round cost.
+    /// Returns the cost of one round.
     fn round(&mut self, order: &str) -> f64 {
         self.order(order);
         self.answer().parse().expect("the program fails loudly")

@@ -1,5 +1,5 @@
-//! What runs processes and tasks, ours and the rivals', behind what the scenarios need of it. All
-//! have equally many threads, otherwise the rivals have their defaults.
+//! Pools that run processes and tasks, ours and the rivals', behind what the scenarios need of
+//! them. All have equally many threads, otherwise the rivals have their defaults.
 
 mod actix;
 mod async_executor;
@@ -19,7 +19,7 @@ pub(crate) use tokio::{Tokio, tokio_runtime};
 
 use crate::total::Total;
 
-/// How tasks tell the thread outside that they are done. One for all pools: only one has its turn.
+/// Tells the thread outside that tasks are done. One for all pools: only one has its turn.
 pub(crate) static TOTAL: Total = Total::new();
 
 /// Runs processes that live on and have addresses, and take messages of that type.
@@ -84,17 +84,17 @@ pub(crate) trait Pool: Actors<u64> + Sync {
         (0..backlog).for_each(|_| assert!(Self::send(&address, 0)));
     }
 
-    /// Has a task run that does nothing, and waits for it: by the call for that.
+    /// Runs a task that does nothing, and waits for it: by the call for that.
     fn execute(&self);
 
-    /// In two calls, if there is another way.
+    /// Does that in two calls, if there is another way.
     fn submit_then_join(&self) {
         self.execute();
     }
 
     fn callee(&self) -> Self::Callee;
 
-    /// What comes back.
+    /// Returns what comes back.
     fn call(&self, callee: &Self::Callee, number: u64) -> u64;
 
     /// A pool whose futures may [`sleep`](Self::sleep).
@@ -104,7 +104,7 @@ pub(crate) trait Pool: Actors<u64> + Sync {
 
     fn run(&self, future: impl Future<Output = ()> + Send + 'static);
 
-    /// For a future of the pool.
+    /// Sleeps in a future of the pool.
     fn sleep(length: Duration) -> impl Future<Output = ()> + Send;
 }
 

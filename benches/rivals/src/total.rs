@@ -1,4 +1,4 @@
-//! How a thread outside a pool learns that the pool's tasks have all run, each of them once.
+//! Tells a thread outside a pool that the pool's tasks have all run, each of them once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// As many multiplications as take so long on an idle core. It is not the clock that ends them: a
-/// thread that loses its core in the middle has as much left as before.
+/// A number of multiplications that takes so long on an idle core. It is not the clock that ends
+/// them: a thread that loses its core in the middle has as much left as before.
 #[derive(Clone, Copy)]
 pub(crate) struct Work {
     multiplications: u64,
@@ -30,7 +30,7 @@ impl Work {
         multiply(self.multiplications);
     }
 
-    /// How long `times` of it take on an idle core.
+    /// Returns how long `times` of it take on an idle core.
     pub(crate) fn times(self, times: u64) -> Duration {
         self.length.mul_f64(times as f64)
     }

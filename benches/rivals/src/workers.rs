@@ -1,4 +1,4 @@
-//! How many threads the pools have, ours and the rivals'.
+//! The number of threads of the pools, ours and the rivals'.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::thread;
 /// Threads of every pool, unless a curve over their number is measured.
 pub(crate) const WORKERS: usize = 2;
 
-/// What a point of a curve asks for; 0: there is no curve.
+/// The number of workers at a point of a curve; 0: there is no curve.
 static ASKED_FOR: AtomicUsize = AtomicUsize::new(0);
 
 /// Threads of every pool that is made from now on and is not told otherwise.
@@ -23,7 +23,7 @@ pub(crate) fn those_or(usual: &[usize]) -> Vec<usize> {
     }
 }
 
-/// For the scenarios of a point.
+/// Sets the number for the scenarios of a point.
 pub(crate) fn ask_for(workers: usize) {
     ASKED_FOR.store(workers, Ordering::Relaxed);
 }

@@ -30,18 +30,18 @@ const CLOSED: u64 = 0;
 /// `bottom` and `ring` hold for one tag: see [`observe`](Self::observe).
 pub(crate) struct Deque<T> {
     top: CachePadded<AtomicU64>,
-    /// On a line of its own: the owner writes it in each call.
+    /// The next push's position, on a line of its own: the owner writes it in each call.
     bottom: CachePadded<AtomicU64>,
-    /// What the owner reads in each call, and what seldom changes.
+    /// The words that the owner reads in each call, and that seldom change.
     seldom: CachePadded<Seldom<T>>,
     // An `AtomicPtr` is Send and Sync whatever it points to. This deque is so only if its items may
     // change threads.
     items: PhantomData<*mut T>,
 }
 
-/// With the stops: two positions between which the owner goes the short way. A push that ends
-/// before `limit` finds room for the next one, and a pop from `floor` on finds an item that no
-/// thief may take. So one compare tells all that a push has to know, and one all that a pop has.
+/// The rarely written words. The stops, `limit` and `floor`, bound the owner's short way: a push
+/// that ends before `limit` finds room for the next one, and a pop from `floor` on finds an item
+/// that no thief may take. So one compare tells a push, or a pop, all that it has to know.
 ///
 /// A thief that asks moves both away, and the owner's next call goes the long way. That is safe at
 /// any time: in the long way the owner goes by [`Top`] alone.
@@ -63,7 +63,7 @@ unsafe impl<T: Send> Send for Deque<T> {}
 // SAFETY: as above; no reference to an item is ever shared, so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Deque<T> {}
 
-/// What a thief saw: `count` items from `first` on, in `ring`, as long as `top` stands.
+/// A thief's view: `count` items from `first` on, in `ring`, as long as `top` stands.
 pub(crate) struct Offer<T> {
     top: Top,
     first: u64,
@@ -109,21 +109,21 @@ impl<T> Deque<T> {
         self.seldom.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Has the owner go the long way.
+    /// Makes the owner go the long way.
     pub(crate) fn move_stops_away(&self) {
         self.set_stops(NO_LIMIT, NO_FLOOR);
     }
 
     // For the owner.
 
-    /// Where the next push goes. Owner only: its own value.
+    /// Returns the position of the next push. Owner only: its own value.
     #[inline(always)]
     pub(crate) fn bottom(&self) -> u64 {
         // ORDERING: Relaxed: the owner alone writes it.
         self.bottom.load(Ordering::Relaxed)
     }
 
-    /// Has the deque end at `bottom`. Owner only.
+    /// Ends the deque at `bottom`. Owner only.
     #[inline(always)]
     pub(crate) fn set_bottom(&self, bottom: u64) {
         // ORDERING: Release, for the Acquire of `bottom` in `observe`, raising and lowering alike.
@@ -182,8 +182,8 @@ impl<T> Deque<T> {
         self.top.fetch_or(Top::SHARED, Ordering::Release);
     }
 
-    /// Takes down what thieves have asked, as there is something for them. Whether one had. Owner
-    /// only.
+    /// Takes down what thieves have asked, as there is something for them. Returns whether one had.
+    /// Owner only.
     pub(crate) fn answer(&self) -> bool {
         let mut top = self.top();
         loop {
@@ -276,8 +276,8 @@ impl<T> Deque<T> {
         })
     }
 
-    /// How many items there are, as far as the calling thread can know; `None` while the ring is
-    /// being replaced. In a biased deque, too.
+    /// Returns the number of items, as far as the calling thread can know; `None` while the ring is
+    /// being replaced. Counts the items of a biased deque, too.
     pub(crate) fn count(&self) -> Option<u32> {
         self.look().1
     }
@@ -298,17 +298,17 @@ impl<T> Deque<T> {
         (top, count)
     }
 
-    /// Whether thieves may take what there is.
+    /// Returns whether thieves may take what there is.
     pub(crate) fn is_shared(&self) -> bool {
         self.top().is_shared()
     }
 
-    /// Whether a claim on `offer` may still succeed.
+    /// Returns whether a claim on `offer` may still succeed.
     pub(crate) fn stands(&self, offer: &Offer<T>) -> bool {
         self.is_at(offer.top)
     }
 
-    /// Whether nothing has changed since the word was this.
+    /// Returns whether nothing has changed since the word was this.
     pub(crate) fn is_at(&self, top: Top) -> bool {
         // ORDERING: Relaxed: advice only, an exchange decides.
         self.top.load(Ordering::Relaxed) == top.0
@@ -355,8 +355,8 @@ impl<T> Deque<T> {
         Some(oldest)
     }
 
-    /// Has the owner's next call share what it has, and returns the word as it is now. Whatever the
-    /// caller did before is known to the owner when it has shared.
+    /// Makes the owner's next call share what it has, and returns the word as it is now. Whatever
+    /// the caller did before is known to the owner when it has shared.
     pub(crate) fn ask(&self) -> Top {
         // ORDERING: Acquire, for the Release of `bias`: the stores below come after the owner's.
         // And for that of `share`: what it has shared is there to see. Release, for the Acquire

@@ -34,8 +34,8 @@ impl<T> Worker<T> {
         self.answer();
     }
 
-    /// Takes the item at `last` off a deque that may be biased, after a stop. Whether it is the
-    /// owner's.
+    /// Takes the item at `last` off a deque that may be biased, after a stop. Returns whether it is
+    /// the owner's.
     #[inline(never)]
     pub(crate) fn reclaim(&self, last: u64) -> bool {
         let known = self.reached.get();
@@ -47,7 +47,7 @@ impl<T> Worker<T> {
         self.look_at_thieves(last, known, self.deque.bump().next())
     }
 
-    /// Takes the item at `last` off a deque that is always shared. Whether it is the owner's.
+    /// Takes the item at `last` off an always shared deque. Returns whether it is the owner's.
     #[inline(always)]
     pub(crate) fn take_shared(&self, last: u64) -> bool {
         let known = self.reached.get();
@@ -59,8 +59,8 @@ impl<T> Worker<T> {
         top.leaves(last) || self.look_at_thieves(last, known, top.next())
     }
 
-    /// Whether the item at `last` is the owner's, in the epoch that has begun with `top`, where
-    /// thieves were `known` to be before.
+    /// Returns whether the item at `last` is the owner's, in the epoch that has begun with `top`,
+    /// where thieves were `known` to be before.
     #[inline(never)]
     fn look_at_thieves(&self, last: u64, known: u64, top: Top) -> bool {
         let was_left_alone = top.until(known) == 0 && !top.is_asked() && !self.is_biased.get();
@@ -119,7 +119,7 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Makes the deque the owner's, if nothing has changed since `top`. Whether it is.
+    /// Makes the deque the owner's, if nothing has changed since `top`. Returns whether it is.
     ///
     /// The stops come first. So a thief that asks from then on moves these away, and no older ones.
     fn bias(&self, top: Top) -> bool {
@@ -135,7 +135,7 @@ impl<T> Worker<T> {
         false
     }
 
-    /// Whether a thief that had asked has been answered since this was last asked: threads that
+    /// Returns whether a thief that had asked has been answered since the last call: threads that
     /// sleep want to know, whatever has become of the items. One that has not seen what was pushed
     /// has [asked](crate::Stealer::ask), and what it did before that happens before this.
     /// Wait-free.

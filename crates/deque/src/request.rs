@@ -27,7 +27,7 @@ impl<'a, T> Request<'a, T> {
         (!asked.is_shared()).then_some(Self { deque, asked })
     }
 
-    /// Whether the owner has not answered, nor any thief in its place. Wait-free: a load.
+    /// Returns whether neither the owner has answered, nor a thief in its place. Wait-free: a load.
     pub fn is_pending(&self) -> bool {
         self.deque.is_at(self.asked)
     }
@@ -50,9 +50,9 @@ impl<'a, T> Request<'a, T> {
         }
     }
 
-    /// Has these deques shared whatever their owners do, by one heavy fence for all of them. Then
-    /// [`steal`](crate::Stealer::steal) sees all that their owners had pushed when the fence
-    /// was passed. Where an owner has answered meanwhile, it does nothing.
+    /// Makes these deques shared whatever their owners do, by one heavy fence for all of them. Then
+    /// [`steal`](crate::Stealer::steal) sees all that their owners had pushed when the fence was
+    /// passed. Does nothing to a deque whose owner has answered meanwhile.
     ///
     /// It takes some microseconds, and stops all threads of the process for a moment. So a thief
     /// gives the owners a microsecond or two before. A deque of which this was done stays shared

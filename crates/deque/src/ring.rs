@@ -59,7 +59,7 @@ pub(crate) struct Ring<T> {
     older: Cell<Option<NonNull<Ring<T>>>>,
 }
 
-/// Where the slots of a ring are. Valid as long as the ring.
+/// The slots of a ring. Valid as long as the ring.
 pub(crate) struct Slots<T> {
     first: NonNull<UnsafeCell<MaybeUninit<T>>>,
     /// The capacity less one.
@@ -145,7 +145,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// How many slots there are from that of `index` to the last one: at least one.
+    /// Counts the slots from that of `index` to the last one: at least one.
     #[inline]
     fn until_wrap(self, index: u32) -> u32 {
         self.mask - (index & self.mask) + 1
@@ -245,7 +245,7 @@ impl<T> Ring<T> {
     /// The index at which the claims of this ring end, if all of them have finished; an earlier one
     /// if a claim is open.
     ///
-    /// To be compared with a value of top's index that is loaded afterwards.
+    /// Returns a value to be compared with top's index, if that is loaded afterwards.
     #[inline]
     pub(crate) fn finished(&self) -> u32 {
         // ORDERING: Acquire, for the Release in `finish`: the slots of finished claims may be

@@ -7,7 +7,7 @@ use crate::ring::{MAX_CAPACITY, NoMemory, Ring, capacity_for};
 use crate::worker::Worker;
 
 impl<T> Worker<T> {
-    /// How many items can be pushed and leave room for one more.
+    /// Returns how many items can be pushed and leave room for one more.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
         (self.room_end.get() - self.position() - 1) as u32
@@ -44,7 +44,7 @@ impl<T> Worker<T> {
         self.try_make_room(additional.min(most) as u32 + 1)
     }
 
-    /// The last slot was taken: makes room for one item more.
+    /// Makes room for one item more, as the last slot was taken.
     pub(crate) fn make_room(&self) {
         if self.len() >= MAX_CAPACITY as usize {
             drop(self.pop());

@@ -19,12 +19,12 @@ pub enum Steal<T> {
 }
 
 impl<T> Steal<T> {
-    /// Whether it is [`Empty`](Self::Empty).
+    /// Returns whether it is [`Empty`](Self::Empty).
     pub const fn is_empty(&self) -> bool {
         matches!(self, Self::Empty)
     }
 
-    /// Whether it is [`Success`](Self::Success).
+    /// Returns whether it is [`Success`](Self::Success).
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Success(_))
     }
@@ -37,7 +37,7 @@ impl<T> Steal<T> {
         }
     }
 
-    /// This answer, with `f` applied to the item.
+    /// Returns this answer with `f` applied to the item.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Steal<U> {
         match self {
             Self::Success(item) => Steal::Success(f(item)),

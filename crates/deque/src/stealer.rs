@@ -9,8 +9,8 @@ use crate::request::Request;
 use crate::steal::Steal;
 use crate::worker::Worker;
 
-/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it
-/// takes 140 cycles. `docs/measurements/deque-pauses.md` has what fewer do.
+/// The pauses of a thief after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes
+/// 140 cycles. `docs/measurements/deque-pauses.md` tells what fewer do.
 const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
@@ -158,8 +158,8 @@ impl<T> Stealer<T> {
         Request::new(&self.deque)
     }
 
-    /// Whether the owner keeps nothing to itself. A biased deque may hold items that no other
-    /// thread can see yet.
+    /// Returns whether the owner keeps nothing to itself. A biased deque may hold items that no
+    /// other thread can see yet.
     pub fn is_shared(&self) -> bool {
         self.deque.is_shared()
     }
@@ -194,8 +194,8 @@ impl<T> Stealer<T> {
         self.deque.sole().map(Sole)
     }
 
-    /// Whether there was no item, as far as the calling thread could know. It may have changed
-    /// since.
+    /// Returns whether there was no item, as far as the calling thread could know. It may have
+    /// changed since.
     ///
     /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees
     /// every item that was pushed before the pusher's fence. Beside a pusher that passes none it
@@ -205,8 +205,8 @@ impl<T> Stealer<T> {
         self.deque.count() == Some(0)
     }
 
-    /// How many items there were at some moment: a figure for people, out of date as soon as it is
-    /// known. Wait-free.
+    /// Returns the number of items at some moment: a figure for people, out of date as soon as it
+    /// is known. Wait-free.
     ///
     /// While the owner replaces its ring, the number cannot be told and the answer is 1.
     ///

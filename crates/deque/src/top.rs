@@ -1,6 +1,6 @@
 //! The packed word that decides every race.
 
-/// Which item thieves take next, in which epoch, and whether they may.
+/// The item that thieves take next, the epoch, and the owner's permission to take it.
 ///
 /// ```text
 ///  63            32 31            2    1        0
@@ -23,18 +23,18 @@
 pub(crate) struct Top(pub(crate) u64);
 
 impl Top {
-    /// Some thief wants to be shared with.
+    /// A thief wants to be shared with.
     pub(crate) const ASKED: u64 = 1;
-    /// What lies in the deque is everybody's.
+    /// The items in the deque are everybody's.
     pub(crate) const SHARED: u64 = 2;
-    /// Added to the word, it starts the next epoch and leaves the rest alone. The carry of the last
-    /// tag is lost.
+    /// The addend that starts the next epoch and leaves the rest of the word alone. The carry of
+    /// the last tag is lost.
     pub(crate) const NEXT_TAG: u64 = 1 << 32;
     /// The index begins at this bit.
     const INDEX: u32 = 2;
 
-    /// Of an empty deque, with tag and index from `start` on. It is shared, and whoever slept
-    /// before it was there has asked.
+    /// Makes the word of an empty deque, with tag and index from `start` on. It is shared, and
+    /// counts as asked by all that slept before it was there.
     pub(crate) const fn new(start: u32) -> Self {
         let index = start << Self::INDEX;
         Self((start as u64) << 32 | index as u64 | Self::SHARED | Self::ASKED)
@@ -50,21 +50,21 @@ impl Top {
         self.0 & Self::ASKED != 0
     }
 
-    /// Biased, and no thief has asked.
+    /// Tells whether it is biased, and no thief has asked.
     #[inline]
     pub(crate) const fn is_biased(self) -> bool {
         self.0 & (Self::SHARED | Self::ASKED) == 0
     }
 
-    /// How many items there are before that position; below zero if the owner is about to find that
-    /// there is none. The two are no further apart than a capacity.
+    /// Returns the number of items before that position; below zero if the owner is about to find
+    /// that there is none. The two are no further apart than a capacity.
     #[inline]
     pub(crate) const fn until(self, bottom: u64) -> i32 {
         let index = self.0 as u32 & !((1 << Self::INDEX) - 1);
         ((bottom as u32) << Self::INDEX).wrapping_sub(index) as i32 >> Self::INDEX
     }
 
-    /// Whether thieves have left the item at that position, which is as near.
+    /// Returns whether thieves have left the item at that position, which is as near.
     #[inline]
     pub(crate) const fn leaves(self, position: u64) -> bool {
         // Below the index are flags: with both set on the left, what they are does not matter.

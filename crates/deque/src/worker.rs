@@ -31,7 +31,7 @@ pub struct Worker<T> {
     pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
     pub(crate) ring: Cell<NonNull<Ring<T>>>,
-    /// Its slots.
+    /// The slots of that ring.
     pub(crate) slots: Cell<Slots<T>>,
     /// The first position that must not be written yet, because its slot may be in use. Between the
     /// owner's calls it is behind `bottom`: there is room for one item at least.
@@ -40,7 +40,7 @@ pub struct Worker<T> {
     pub(crate) reached: Cell<u64>,
     /// The deque is the owner's, as far as that knows.
     pub(crate) is_biased: Cell<bool>,
-    /// So many pops have to find no thief before it is the owner's again.
+    /// The number of pops that must find no thief before the deque is the owner's again.
     pub(crate) wary: Cell<u32>,
     /// A thief has asked, and nobody was told since.
     pub(crate) was_asked: Cell<bool>,
@@ -55,7 +55,7 @@ pub struct Worker<T> {
 unsafe impl<T: Send> Send for Worker<T> {}
 
 impl<T> Default for Worker<T> {
-    /// An empty deque with 64 slots.
+    /// Makes an empty deque with 64 slots.
     fn default() -> Self {
         Self::new()
     }
@@ -71,7 +71,7 @@ impl<T> Worker<T> {
         Self::with_capacity(DEFAULT_CAPACITY)
     }
 
-    /// [`new`](Self::new), with so many slots, rounded up to a power of two, at least one.
+    /// Makes one with so many slots, rounded up to a power of two, at least one.
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ impl<T> Worker<T> {
         Self::make(capacity, 0, true)
     }
 
-    /// For tests: tag and index begin at `start`, so that they soon wrap.
+    /// Makes a deque for tests, whose tag and index begin at `start`, so that they soon wrap.
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, start: u32, may_bias: bool) -> Self {
         Self::make(capacity, start, may_bias)
@@ -193,7 +193,7 @@ impl<T> Worker<T> {
         deque.extend(position + 1)
     }
 
-    /// [`push`](Self::push), where that would end the program for want of memory.
+    /// Pushes, but returns the item where [`push`](Self::push) would end the program.
     ///
     /// # Errors
     ///
@@ -280,24 +280,24 @@ impl<T> Worker<T> {
         self.deque.bottom()
     }
 
-    /// How many items there are. Thieves may have taken some of them without the owner's knowledge.
+    /// Returns the number of items. Thieves may have taken some without the owner's knowledge.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.
         self.deque.top().until(self.position()) as usize
     }
 
-    /// Whether there is no item. `true` is certain; `false` may be out of date, because of thieves.
+    /// Returns whether there is no item. `true` is certain; `false` may be out of date, by thieves.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many slots there are in the newest ring.
+    /// Returns the number of slots in the newest ring.
     pub fn capacity(&self) -> usize {
         self.ring().capacity() as usize
     }
 
-    /// Whether this is the owner's end of `deque`.
+    /// Returns whether this is the owner's end of `deque`.
     pub(crate) fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
         Arc::ptr_eq(&self.deque, deque)
     }
@@ -310,8 +310,8 @@ impl<T> Worker<T> {
     }
 }
 
-/// For items that only thieves read, such as jobs that lie on the owner's stack: it knows what it
-/// has pushed.
+/// Ways to take back items unread, for items that only thieves read, such as jobs on the owner's
+/// stack: the owner knows what it has pushed.
 impl<T: Copy> Worker<T> {
     /// Pops the newest item, unread, if that takes a store and a look. `false`:
     /// [`take_back_slowly`](Self::take_back_slowly) is to be called next. Wait-free.

@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: which are Send, Sync or Copy, and how large they are.
+//! The promises of the types to the compiler: Send, Sync, Copy, and their sizes.
 
 use std::cell::Cell;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What one thread can tell about the deque: order, counts, drops, refusals.
+//! The deque as one thread can tell: order, counts, drops, refusals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};

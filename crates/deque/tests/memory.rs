@@ -14,9 +14,9 @@ struct Item(u8);
 thread_local! {
     /// The deque that this thread's allocations for items look at.
     static VICTIM: RefCell<Option<Stealer<Item>>> = const { RefCell::new(None) };
-    /// How many items were left in it at the last of these.
+    /// The number of items that were left in it at the last of these.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Whether this thread gets no memory for items.
+    /// `true` if this thread gets no memory for items.
     static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,9 +1,9 @@
-//! What a fork/join recursion wants of a deque: items that are nested, and taken back unread.
+//! A fork/join recursion's use of a deque: items that are nested, and taken back unread.
 
 use filch_deque::{Steal, Worker};
 use filch_sync::asymmetric::register;
 
-/// Whether an index is that one, or behind it.
+/// Tells whether an index is that one, or behind it.
 fn since(base: u32) -> impl Fn(u32) -> bool {
     move |index| index.wrapping_sub(base) as i32 >= 0
 }

@@ -15,7 +15,7 @@ const ITEMS: usize = if cfg!(debug_assertions) {
     1_000_000
 };
 
-/// What a thief takes at a time.
+/// The number of items that a thief takes at a time.
 #[derive(Clone, Copy)]
 enum Manner {
     One,

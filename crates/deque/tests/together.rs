@@ -82,7 +82,7 @@ fn an_owner_answers_by_them() {
     assert_eq!(stolen(&worker), [0, 1, 2, 3, 4]);
 }
 
-/// What was given before a panic lies nowhere: thieves and the owner find what was there before,
+/// A panic takes what was given before it along: thieves and the owner find what was there before,
 /// and the next items come in its place.
 #[test]
 fn none_of_them_is_there_after_a_panic() {

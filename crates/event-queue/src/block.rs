@@ -13,7 +13,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::position::{ALIGN, Position};
 
-/// Not claimed, or claimed by a push that is under way.
+/// A slot that is not claimed, or claimed by a push that is under way.
 const EMPTY: u8 = 0;
 /// The value is there.
 const FULL: u8 = 1;
@@ -368,7 +368,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Address of the block before this one. Whether that one is live, the caller must know.
+    /// Returns the address of the block before this one; the caller must know if that is live.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after

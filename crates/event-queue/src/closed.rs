@@ -68,7 +68,7 @@ impl<T> fmt::Display for PushError<T> {
 
 impl<T> Error for PushError<T> {}
 
-/// Why a queue was not reopened. Nothing has changed.
+/// The reason why a queue was not reopened. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReopenError {

@@ -239,7 +239,7 @@ impl<T> Consumer<T> {
 struct Run<'a, T> {
     consumer: &'a Consumer<T>,
     producers: &'a Producers<T>,
-    /// Not behind a reference: an event would cost a store and two loads.
+    /// A copy, not a reference, through which an event would cost a store and two loads.
     scan: Scan,
     done: &'a mut Scan,
 }

@@ -9,15 +9,15 @@ use crate::position::Position;
 /// with a `+` where there may be more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// At least so many.
+    /// The least number of events.
     pub events: usize,
-    /// Set if there are no more.
+    /// `true` if there are no more.
     pub is_exact: bool,
 }
 
 impl Depth {
-    /// From the head to the tail. In one block the places say how many slots are between them; how
-    /// many blocks are between two others is not known to a thread that must not look into them.
+    /// Counts from the head to the tail. In one block the places tell the slots between them; the
+    /// number of blocks between two others is unknown to a thread that must not look into them.
     pub(crate) fn between(head: Position, tail: Position) -> Self {
         let is_exact = head.block() == tail.block();
         let events = match is_exact {

@@ -36,7 +36,7 @@ fn is_later(generation: u32, than: u32) -> bool {
 }
 
 impl<T> Producers<T> {
-    /// Without a block. `first` and `largest` are cut to what a block may have.
+    /// Makes producers without a block. Cuts `first` and `largest` to what a block may have.
     pub(crate) fn new(first: usize, largest: usize) -> Self {
         Self {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
@@ -105,8 +105,8 @@ impl<T> Producers<T> {
         Tail::from_word(self.tail.load(Ordering::Acquire))
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one has
-    /// failed. Out of line, so that a push that wins at once needs few registers.
+    /// Does the rest of `claim`, if one compare-exchange is not enough; `lost`: the tail, if one
+    /// has failed. Out of line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, lost: Option<Tail>) -> Position {
@@ -162,7 +162,7 @@ impl<T> Producers<T> {
         Ok(start)
     }
 
-    /// The one step in which a slot is claimed.
+    /// Claims a slot, in one step.
     fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
         // ORDERING: success Acquire, with the installation or the rewind of this block: its memory
         // is ready for us. The load has acquired that if the word is still the same one; but it may
@@ -222,7 +222,7 @@ impl<T> Producers<T> {
         }
     }
 
-    /// Where the tail is, with every push that happened before a claim up to there.
+    /// Returns where the tail is, with every push that happened before a claim up to there.
     pub(crate) fn snapshot(&self) -> Position {
         // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
         // RMWs): the consumer can walk the blocks, and sees as complete every push that completed
@@ -230,14 +230,14 @@ impl<T> Producers<T> {
         Tail::from_word(self.tail.load(Ordering::Acquire)).next
     }
 
-    /// Where the tail is, and whether it is closed; no edge.
+    /// Returns where the tail is, and whether it is closed; no edge.
     pub(crate) fn tail(&self) -> Tail {
         // ORDERING: Relaxed: the answer is about the word alone.
         Tail::from_word(self.tail.load(Ordering::Relaxed))
     }
 
-    /// Where the tail is, as `tail` says; and each push that claims later sees what the caller did
-    /// before.
+    /// Returns where the tail is, as `tail` does; and each push that claims later sees what the
+    /// caller did before.
     pub(crate) fn tail_after_notice(&self) -> Tail {
         // ORDERING: Release, with the Acquire of the claims that follow. An RMW that changes
         // nothing, so that each claim is either before it, and seen here, or after it.

@@ -54,16 +54,16 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 impl<T> EventQueue<T> {
-    /// Empty and open, in its first life, which is number 0; allocates nothing.
+    /// Makes an empty queue, open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
         // An allocator gives 2048 bytes for that.
         Self::with_blocks(1, Block::<T>::slots_in(2040, 7))
     }
 
-    /// As [`new`](Self::new), with `first` slots in the first block, and at most `largest` in any;
-    /// each block has twice as many as the one before, and one. Numbers below 1, or above what a
-    /// block can have, are taken for the nearest one that is possible: a first block has at most
-    /// 255 slots, others 2047; where addresses have 32 bits, all have at most 7.
+    /// Makes a queue as [`new`](Self::new) does, with `first` slots in the first block, and at most
+    /// `largest` in any; each block has twice as many as the one before, and one. A number below 1,
+    /// or above what a block can have, stands for the nearest that is possible: a first block has
+    /// at most 255 slots, others 2047; where addresses have 32 bits, all have at most 7.
     pub fn with_blocks(first: usize, largest: usize) -> Self {
         Self {
             producers: Producers::new(first, largest),
@@ -137,8 +137,8 @@ impl<T> EventQueue<T> {
         moved
     }
 
-    /// As [`drain`](Self::drain), but moves `max` events at most. Returns whether it stopped for
-    /// that reason, before the last of the slots that were claimed when it began.
+    /// Moves events as [`drain`](Self::drain) does, but `max` at most. Returns whether it stopped
+    /// for that reason, before the last of the slots that were claimed when it began.
     ///
     /// For a consumer that has other work to do in between: it calls this again until the answer is
     /// `false`, and need not be woken for what is left. `true` does not promise that a later call

@@ -88,7 +88,7 @@ impl Scan {
         unsafe { self.search(producers) }
     }
 
-    /// The rest of `next`: slots in flight, cancelled ones, and the ends of blocks.
+    /// Does the rest of `next`: slots in flight, cancelled ones, and the ends of blocks.
     ///
     /// # Safety
     /// As for `next`.

@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: whether they are Send and Sync, and how large they are.
+//! The promises of the types to the compiler: Send, Sync, and their sizes.
 
 use std::cell::Cell;
 use std::error::Error;

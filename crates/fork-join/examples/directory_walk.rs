@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use filch_fork_join::Worker;
 
-/// What was found.
+/// The totals of what was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     files: usize,
@@ -33,7 +33,7 @@ impl Add for Count {
     }
 }
 
-/// What an entry of a folder is. Links are not followed.
+/// The contents of a folder's entry. Links are not followed.
 enum Entry {
     Folder(Vec<PathBuf>),
     File(Count),

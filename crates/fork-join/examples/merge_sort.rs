@@ -18,7 +18,7 @@ const NUMBERS: usize = if cfg!(debug_assertions) {
 /// more than it saves.
 const CUT_OFF: usize = 1024;
 
-/// How the two halves of the work are done.
+/// A way to do the two halves of the work.
 trait Both {
     fn both(&self, a: impl FnOnce(&Self) + Send, b: impl FnOnce(&Self) + Send);
 }

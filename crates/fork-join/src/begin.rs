@@ -40,7 +40,7 @@ impl Worker {
         self.nested.set(outer);
     }
 
-    /// Has a stack of so many bytes, of which the calling thread has used little.
+    /// Takes note of a stack of `bytes`, of which the calling thread has used little.
     #[cfg(not(all(loom, feature = "loom")))] // where threads have no stacks of their own
     pub(crate) fn has_stack(&self, bytes: usize) {
         let kept = (bytes / 8).min(KEPT_STACK);

@@ -42,7 +42,7 @@ pub(crate) fn detached<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef 
     unsafe { BoxedJob::<_, N>::make(ptr::null(), run) }
 }
 
-/// A scope, of whatever lifetime, or null.
+/// A scope of any lifetime, or null.
 type Erased = *const Scope<'static>;
 
 /// A closure in a box, and the scope of which it is a job.

@@ -65,7 +65,7 @@ impl Drop for Seated {
     }
 }
 
-/// The thread runs no more jobs of its pool. It calls `last` with its index before.
+/// Takes the thread's worker from it; calls `last` with its index before.
 #[cfg(not(all(loom, feature = "loom")))] // where threads exit instead
 pub(crate) fn leave(last: impl FnOnce(usize)) {
     with(|worker| {
@@ -78,7 +78,7 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
     let _ = SEATED.try_with(Seated::stand_up);
 }
 
-/// Whether the thread has a worker.
+/// Returns whether the thread has a worker.
 #[inline(always)]
 pub(crate) fn has_worker() -> bool {
     !current().is_null()
@@ -90,7 +90,7 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     with_after(|| (), with)
 }
 
-/// The same, and a thread that has none calls `sit_down` before.
+/// Calls `with` with the thread's worker; a thread that has none calls `sit_down` before.
 #[inline(always)]
 pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
     let mut worker = current();
@@ -173,7 +173,7 @@ pub(crate) fn inject(shared: &Arc<Shared>, job: JobRef) {
 /// which runs what it has spawned before.
 #[cold]
 pub(crate) fn with_seat<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> R {
-    /// What the thread had before.
+    /// Restores the worker that the thread had before.
     struct Restore(*const Worker);
 
     impl Drop for Restore {

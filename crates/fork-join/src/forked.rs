@@ -22,7 +22,7 @@ pub(crate) struct Entry(NonNull<Job>);
 // SAFETY: whoever gets it has the job, which may change threads (contract of `JobRef`).
 unsafe impl Send for Entry {}
 
-/// The oldest job in that deque, if `accept` says so of the index where it lies: see
+/// Steals the oldest job in that deque, if `accept` says so of the index where it lies: see
 /// [`steal_if`](Stealer::steal_if).
 pub(crate) fn steal_if(forks: &Stealer<Entry>, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef> {
     // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has the
@@ -126,7 +126,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         }
     }
 
-    /// To be put into the deque. The closure and its result may change threads.
+    /// Returns the job as an entry of the deque. Its closure and result may change threads.
     #[inline(always)]
     fn entry(&self) -> Entry
     where
@@ -153,7 +153,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         worker.shared.finish(latch, this.owner.index());
     }
 
-    /// Whether the job is the owner's again; or a thief has it.
+    /// Takes the job back; `false` if a thief has it.
     #[inline(always)]
     fn take_back(&self) -> bool {
         // What was forked after it has ended, as `join` sees to. So it is the newest in the deque;
@@ -162,7 +162,7 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
         is_back || take_back_slowly(self.owner)
     }
 
-    /// What came of the job, which a thief has: this waits for it.
+    /// Waits for the job, which a thief has, and returns its result.
     #[cold]
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
@@ -174,8 +174,8 @@ impl<'worker, F: FnOnce(&Worker) -> R, R> Forked<'worker, F, R> {
 }
 
 impl<F: FnOnce(&Worker) -> R, R> Drop for Forked<'_, F, R> {
-    /// The branch that runs here unwinds. What the other one says is lost then, and what it returns
-    /// is dropped.
+    /// Cleans up as the branch that runs here unwinds: the other one's panic is lost then, and its
+    /// result dropped.
     #[cold]
     #[inline(never)]
     fn drop(&mut self) {

@@ -78,14 +78,14 @@ impl Worker {
         work(self)
     }
 
-    /// Whether the thread is in such a region.
+    /// Returns whether the thread is in such a region.
     pub(crate) fn is_isolated(&self) -> bool {
         self.isolated_since.get().is_some()
     }
 }
 
-/// Whether the thread in a seat is in an isolated region, and from which index of its deque on. All
-/// that is forked from there on belongs to it, and it does not end before that has.
+/// The isolated region that the thread in a seat is in, if any, and the index of its deque where it
+/// began. All that is forked from there on belongs to it, and it does not end before that has.
 #[derive(Default)]
 pub(crate) struct IsolationMark(AtomicU64);
 
@@ -104,7 +104,7 @@ impl IsolationMark {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the job that a thief has taken from that index of the deque belongs to it.
+    /// Returns whether the job that a thief took from that index of the deque belongs to it.
     pub(crate) fn has(&self, index: u32) -> bool {
         // ORDERING: Relaxed: if the job does, the region was open when it was pushed, and is open
         // until it has ended. If not, any region that is seen begins behind it.
@@ -113,7 +113,7 @@ impl IsolationMark {
     }
 }
 
-/// Whether an index of a deque is `base`, or lies behind it. Indices wrap.
+/// Returns whether an index of a deque is `base`, or lies behind it. Indices wrap.
 pub(crate) fn is_since(index: u32, base: u32) -> bool {
     index.wrapping_sub(base) as i32 >= 0
 }

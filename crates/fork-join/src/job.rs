@@ -29,7 +29,7 @@ unsafe impl Send for JobRef {}
 /// The first field of each job, whatever its closure.
 #[repr(C)]
 pub(crate) struct Job {
-    /// It holds the kind. Of a forked job, it becomes the latch.
+    /// The kind; in a forked job, later the latch.
     word: Latch,
     kind: PhantomData<&'static Kind>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Job {
 pub(crate) struct Kind {
     pub(crate) name: Name,
     pub(crate) run: unsafe fn(NonNull<Job>, &Worker),
-    /// The address of what counts the job, if it is one of a scope.
+    /// The address of the scope's count, if the job is one of a scope.
     pub(crate) scope: unsafe fn(NonNull<Job>) -> *const (),
 }
 
@@ -52,12 +52,12 @@ impl Job {
         }
     }
 
-    /// Of a forked job.
+    /// Returns the latch of a forked job.
     pub(crate) fn latch(&self) -> &Latch {
         &self.word
     }
 
-    /// For those that are of no scope.
+    /// Returns null: the [`scope`](Kind::scope) of jobs of no scope.
     pub(crate) fn without_scope(_: NonNull<Self>) -> *const () {
         ptr::null()
     }
@@ -84,7 +84,7 @@ impl JobRef {
         &self.kind().name
     }
 
-    /// Whether it is a job of the scope that has its count there.
+    /// Returns whether it is a job of the scope that has its count there.
     pub(crate) fn is_of(&self, count: *const ()) -> bool {
         // SAFETY: the job has not run (contract of `new`).
         let own = unsafe { (self.kind().scope)(self.0) };
@@ -100,7 +100,7 @@ impl JobRef {
 }
 
 impl Found {
-    /// The job as a pool of processors has it.
+    /// Turns the job into a piece, as a pool of processors has it.
     pub(crate) fn into_piece(self) -> Piece {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.
@@ -146,7 +146,7 @@ impl NameCell {
             .store(ptr::from_ref(name).cast_mut(), Ordering::Relaxed);
     }
 
-    /// The last one, if there was one.
+    /// Returns the last one, if there was one.
     pub(crate) fn get(&self) -> Option<&'static str> {
         // ORDERING: Relaxed: as in `set`.
         let name = NonNull::new(self.0.load(Ordering::Relaxed))?;

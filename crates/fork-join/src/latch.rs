@@ -6,61 +6,61 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 /// The job is done: its result is there.
 const DONE: u64 = 1;
-/// Its owner sleeps until it is.
+/// The job's owner sleeps until it is done.
 const SLEEPS: u64 = 2;
-/// Its thief has begun, and has put down who it is in the place of what the word held.
+/// The job's thief has begun, and has put down who it is in place of the held value.
 const BEGUN: u64 = 4;
-/// From here on, 15 bits: the seat of the thief.
+/// The first of 15 bits: the seat of the thief.
 const THIEF: u32 = 3;
-/// From here on, 32 bits: where the thief's deque ended when it began.
+/// The first of 32 bits: where the thief's deque ended when it began.
 const BASE: u32 = 32;
 
 /// The highest number of seats, whose numbers have 15 bits.
 pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
 
-/// What a worker waits for, while it does something else or sleeps.
+/// A job, or several, that a worker waits for, while it does something else or sleeps.
 pub trait Awaited {
-    /// Whether there is nothing to wait for any more. Then what was done happened before this.
+    /// Returns whether the wait is over. Then what was done happened before this.
     fn is_done(&self) -> bool;
 
     /// The thread that runs what is awaited, if that is one job and known.
     fn thief(&self) -> Option<Thief>;
 
-    /// The worker in that seat is about to sleep: it is to be woken when it is done. `false`: it is
-    /// done. It may say so more than once.
+    /// Announces that the worker in that seat is about to sleep, to be woken when it is done.
+    /// Returns `false` if it is done. May be called more than once.
     fn sleep(&self, seat: usize) -> bool;
 }
 
-/// What the owner of a stolen job and its thief tell each other. Nobody looks at it before the job
-/// is stolen: the deque decides that. Until its thief begins, it holds what that has to read first:
-/// a fork, which is seldom stolen, then stores one word for both.
+/// The word between the owner of a stolen job and its thief. Nobody looks at it before the job is
+/// stolen: the deque decides that. Until its thief begins, it holds what that has to read first: a
+/// fork, which is seldom stolen, then stores one word for both.
 #[derive(Debug)]
 pub struct Latch(AtomicU64);
 
 /// The thread that runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thief {
-    /// Where it sits.
+    /// The thief's seat.
     pub seat: usize,
-    /// What is in its deque before this is older than the job. What is behind descends from it, or
-    /// from what the thief runs while it waits in its turn, or, once it is done, from a later job.
+    /// The end of its deque when it began: all before is older than the job; all behind descends
+    /// from that, or from what the thief runs while it waits, or from a later job, once it is done.
     pub base: u32,
 }
 
 impl Latch {
-    /// Of a job that nobody has stolen. `held` is a multiple of 8.
+    /// Makes the latch of a job that nobody has stolen. `held` is a multiple of 8.
     #[inline(always)]
     pub fn holding(held: u64) -> Self {
         Self(AtomicU64::new(held))
     }
 
-    /// What it holds, until the thief begins. For whoever has the job.
+    /// Returns what it holds until the thief begins. For whoever has the job.
     pub(crate) fn held(&self) -> u64 {
         // ORDERING: Relaxed: it came with the job. The owner may add that it sleeps.
         self.0.load(Ordering::Relaxed) & !(DONE | SLEEPS | BEGUN)
     }
 
-    /// The thief begins.
+    /// Notes that the thief begins.
     pub fn begin(&self, thief: Thief) {
         let word = BEGUN | (thief.seat as u64) << THIEF | u64::from(thief.base) << BASE;
         // ORDERING: Release, for the Acquire in `thief`: the seat, in which the thief may sit since
@@ -68,8 +68,8 @@ impl Latch {
         self.0.fetch_xor(self.held() ^ word, Ordering::Release);
     }
 
-    /// The thief has left its result. Whether the owner sleeps. The job may be gone when this
-    /// returns, and with it the latch.
+    /// Notes that the thief has left its result, and returns whether the owner sleeps. The job may
+    /// be gone when this returns, and with it the latch.
     #[must_use = "an owner that sleeps is to be woken"]
     pub fn finish(&self) -> bool {
         // ORDERING: Release, for the Acquire in `is_done`: the result. No Acquire: who the owner is
@@ -85,7 +85,7 @@ impl Awaited for Latch {
         self.0.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// If the thief has said so, and is not done.
+    /// Returns the thief, if it has begun and is not done.
     fn thief(&self) -> Option<Thief> {
         // ORDERING: Acquire, for the Release in `begin`: the seat.
         let word = self.0.load(Ordering::Acquire);
@@ -95,7 +95,7 @@ impl Awaited for Latch {
         })
     }
 
-    /// Its thief knows in which seat the owner is.
+    /// Ignores the seat: the thief knows where the owner is.
     fn sleep(&self, _: usize) -> bool {
         // ORDERING: Relaxed: it says no more than this. `is_done` is asked before the result is
         // touched.

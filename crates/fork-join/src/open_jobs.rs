@@ -4,20 +4,20 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::latch::{Awaited, Thief};
 
-/// In the word: so many jobs as the low half says have not ended, but for what the owner counts. If
-/// a bit above is set, the worker in that seat sleeps until they have.
+/// The word's upper bits: if set, the worker in that seat sleeps until the jobs have ended. The low
+/// half counts the jobs that have not ended, without those that the owner counts.
 const SLEEPS: u64 = 1 << 63;
 const SLEEPER: u32 = 32;
 const COUNT: u64 = u32::MAX as u64;
 
-/// What the word is ahead as long as the owner counts for itself: others may end more jobs than
-/// they have opened.
+/// The word's lead as long as the owner counts for itself: others may end more jobs than they have
+/// opened.
 const AHEAD: u64 = 1 << 31;
 
 /// No seat.
 const NOBODY: u32 = u32::MAX;
 
-/// How many jobs of a scope have not ended, and which worker sleeps until they have.
+/// The number of a scope's jobs that have not ended, and the worker that sleeps until they have.
 ///
 /// The sum of two numbers. Each thread changes the word, in one RMW; but the one that opened the
 /// scope has a number for itself, which costs it none. When it goes to sleep it adds that to the
@@ -26,12 +26,12 @@ pub(crate) struct OpenJobs {
     word: AtomicU64,
     /// The owner's own, which may be negative.
     own: AtomicU64,
-    /// In which seat the owner sits, as long as it counts for itself.
+    /// The owner's seat, as long as it counts for itself.
     owner: AtomicU32,
 }
 
 impl OpenJobs {
-    /// One, the body. Its thread is the owner, if it has a seat.
+    /// Counts one, the body. Its thread is the owner, if it has a seat.
     #[inline(always)]
     pub(crate) fn new(owner: Option<usize>) -> Self {
         let word = if owner.is_some() { AHEAD } else { 1 };
@@ -42,7 +42,7 @@ impl OpenJobs {
         }
     }
 
-    /// In which seat the owner sits, if it counts for itself.
+    /// Returns the owner's seat, if it counts for itself.
     pub(crate) fn owner(&self) -> Option<usize> {
         // ORDERING: Relaxed: who finds itself there has written it, and goes by its own order.
         let owner = self.owner.load(Ordering::Relaxed);
@@ -61,8 +61,8 @@ impl OpenJobs {
         true
     }
 
-    /// A job more, by a job of the scope or its body. The calling thread sits in that seat, if in
-    /// any.
+    /// Counts a job more, by a job of the scope or its body. The calling thread sits in that seat,
+    /// if in any.
     pub(crate) fn add(&self, seat: Option<usize>) {
         if self.count_own(seat, 1) {
             return;
@@ -72,8 +72,8 @@ impl OpenJobs {
         assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
     }
 
-    /// A job has ended, on the thread in that seat. The seat of the worker to be woken, if that was
-    /// the last one and a worker sleeps. The scope may be gone when this returns.
+    /// Ends a job on the thread in that seat. Returns the seat of the worker to be woken, if that
+    /// was the last job and a worker sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
     pub(crate) fn end_one(&self, seat: Option<usize>) -> Option<usize> {
         if self.count_own(seat, -1) {
@@ -87,7 +87,7 @@ impl OpenJobs {
         was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
     }
 
-    /// How many there are, if the word is that. Asked by the thread that opened the scope.
+    /// Returns the number of jobs, if the word is that. Called by the thread that opened the scope.
     fn count(&self, word: u64) -> u64 {
         // ORDERING: Relaxed: this thread's own number.
         let own = self.own.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What workers, thieves and sleepers tell each other, for the models: the shipped parts, without
+//! The messages between workers, thieves and sleepers, for the models: the shipped parts, without
 //! the threads of a pool.
 
 use filch_parker::Parker;
@@ -13,12 +13,12 @@ pub use crate::latch::{Awaited, Latch, Thief};
 pub use crate::shared::{Host, Shared};
 pub use crate::sleepers::Sleepers;
 
-/// What a pool of processors sees of the jobs.
+/// Returns the jobs as a pool of processors sees them.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
     Jobs::new(shared)
 }
 
-/// The thief of the job with that latch is done, whose owner is in that seat.
+/// Finishes the job with that latch, whose owner is in that seat, for its thief.
 pub fn finish(shared: &Shared, latch: &Latch, owner: usize) {
     shared.finish(latch, owner);
 }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use crate::job::{Name, NameCell};
 use crate::shared::Shared;
 
-/// So many jobs are kept by name, from the outermost on.
+/// The number of jobs that are kept by name, from the outermost on.
 const NAMED: usize = 8;
 
-/// What a thread of a pool does.
+/// The occupation of a thread of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
@@ -47,7 +47,7 @@ impl fmt::Display for Doing {
 #[derive(Debug, Default)]
 pub(crate) struct JobStack {
     names: [NameCell; NAMED],
-    /// How many there are.
+    /// The number of jobs on the stack.
     depth: AtomicU32,
     doing: AtomicU8,
 }
@@ -71,7 +71,7 @@ impl JobStack {
         self.doing.store(doing as u8, Ordering::Relaxed);
     }
 
-    /// What the thread with that index does.
+    /// Reports on the thread with that index.
     pub(crate) fn read(&self, index: usize) -> ThreadReport {
         let depth = self.depth();
         let names = self.names.iter().take(depth).filter_map(NameCell::get);
@@ -107,7 +107,7 @@ impl JobStack {
     }
 }
 
-/// What a thread of a pool does: see [`Pool::report`](crate::Pool::report).
+/// The report on a thread of a pool: see [`Pool::report`](crate::Pool::report).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadReport {
     index: usize,
@@ -122,7 +122,7 @@ impl ThreadReport {
         self.index
     }
 
-    /// What it does in the innermost of its jobs.
+    /// Returns what it does in the innermost of its jobs.
     pub fn doing(&self) -> Doing {
         self.doing
     }
@@ -134,7 +134,7 @@ impl ThreadReport {
         &self.names
     }
 
-    /// How many jobs stand on its stack.
+    /// Returns the number of jobs on its stack.
     pub fn depth(&self) -> usize {
         self.depth
     }
@@ -159,7 +159,7 @@ impl fmt::Display for ThreadReport {
 }
 
 impl Shared {
-    /// What each thread that is seated does.
+    /// Reports on each thread that is seated.
     pub fn report(&self) -> Vec<ThreadReport> {
         let seated = (0..self.seat_count()).filter(|&index| self.is_seated(index));
         let report = seated.map(|index| self.seat(index).stack.read(index));

@@ -23,11 +23,11 @@ pub struct Scope<'scope> {
     shared: Arc<Shared>,
     open: OpenJobs,
     is_cancelled: AtomicBool,
-    /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
+    /// `true` if opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
     is_isolated: bool,
-    /// What the first job that panicked said.
+    /// The payload of the first job that panicked.
     panic: Mutex<Option<Payload>>,
-    /// Of the thread that waits for the scope, if that has no seat in the pool.
+    /// The unparker of the thread that waits for the scope, if that has no seat in the pool.
     outsider: Option<Unparker>,
     /// Jobs borrow for `'scope`, neither more nor less.
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
@@ -91,8 +91,8 @@ impl<'scope> Scope<'scope> {
         lock(&self.panic).take()
     }
 
-    /// A job that runs at some time before the scope ends, on any thread of the pool. It may spawn
-    /// others. It takes an allocation.
+    /// Spawns a job that runs at some time before the scope ends, on any thread of the pool. It may
+    /// spawn others. It takes an allocation.
     ///
     /// What the caller did before happens before the job; what the job did happens before the end
     /// of the scope.
@@ -104,9 +104,9 @@ impl<'scope> Scope<'scope> {
         current::spawn_job(&self.shared, make, self.is_isolated);
     }
 
-    /// A job that runs once on each thread of the pool at some time before the scope ends. Those
-    /// run it that the pool has now, each when it has ended what it runs, or waits in the middle of
-    /// that. It takes some allocations for each.
+    /// Spawns a job that runs once on each thread of the pool at some time before the scope ends.
+    /// Those run it that the pool has now, each when it has ended what it runs, or waits in the
+    /// middle of it. It takes some allocations for each.
     ///
     /// What the caller did before happens before all of it, and that before the end of the scope.
     pub fn spawn_broadcast<F>(&self, job: F)
@@ -128,14 +128,14 @@ impl<'scope> Scope<'scope> {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`cancel`](Self::cancel) was called.
+    /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         // ORDERING: Relaxed: as in `cancel`.
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// A job that the scope waits for, to be put into a queue, by the thread of that worker. It is
-    /// called as `N` is.
+    /// Makes a job that the scope waits for, to be put into a queue by the thread of that worker.
+    /// It is called as `N` is.
     fn open_job<N>(
         &self,
         worker: Option<&Worker>,
@@ -182,7 +182,7 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// The first panic is told; the others are lost.
+    /// Keeps the first panic; the others are lost.
     fn keep(&self, payload: Payload) {
         let mut first = lock(&self.panic);
         if first.is_none() {

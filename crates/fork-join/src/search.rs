@@ -1,4 +1,4 @@
-//! What a thread may run: where it looks, and what it may take while it waits for something.
+//! The search of a thread for jobs: where it looks, and what it may take while it waits.
 
 use std::iter;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::worker::Worker;
 /// A job that was taken out of its queue.
 pub(crate) struct Found {
     pub(crate) job: JobRef,
-    /// It was forked in an isolated region. (One that was spawned knows that itself.)
+    /// `true` if forked in an isolated region. (One that was spawned knows that itself.)
     pub(crate) is_isolated: bool,
 }
 
@@ -25,8 +25,8 @@ impl From<JobRef> for Found {
 }
 
 impl Worker {
-    /// A job that this worker has spawned, or must run itself; one that it or another worker has
-    /// forked; or one from outside. If there is none, one that another worker keeps to itself.
+    /// Finds a job that this worker has spawned, or must run itself; one that it or another worker
+    /// has forked; or one from outside. If there is none, one that another worker keeps to itself.
     pub(crate) fn find(&self) -> Option<Found> {
         let insist = || self.shared.insist(Some(self.seat));
         self.find_own()
@@ -35,7 +35,7 @@ impl Worker {
             .or_else(|| insist().then(|| self.steal())?)
     }
 
-    /// A job that this worker has spawned, or one that is for this thread alone.
+    /// Finds a job that this worker has spawned, or one that is for this thread alone.
     #[inline(always)]
     pub(crate) fn find_own(&self) -> Option<Found> {
         let only_own = || {
@@ -46,7 +46,7 @@ impl Worker {
         self.owner.spawned.pop().or_else(only_own).map(Found::from)
     }
 
-    /// In an isolated region, a job that was spawned in it, here.
+    /// Finds a job that was spawned here in the isolated region that the thread is in.
     pub(crate) fn find_in_region(&self) -> Option<Found> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
@@ -54,7 +54,7 @@ impl Worker {
         job.flatten().map(Found::from)
     }
 
-    /// Any job that may run on top of what this thread runs.
+    /// Finds any job that may run on top of what this thread runs.
     pub(crate) fn find_allowed(&self) -> Option<Found> {
         match self.is_isolated() {
             true => self.find_in_region(),
@@ -62,8 +62,8 @@ impl Worker {
         }
     }
 
-    /// The oldest job of a worker that shares some. One of its own is stolen, too: it waits in a
-    /// frame of this thread's, and that has something else to wait for now.
+    /// Steals the oldest job of a worker that shares some. One of its own is stolen, too: it waits
+    /// in a frame of this thread's, and that has something else to wait for now.
     fn steal(&self) -> Option<Found> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
@@ -80,16 +80,16 @@ impl Worker {
         None
     }
 
-    /// The oldest job of that seat's: forked, or else spawned.
+    /// Steals the oldest job of that seat's: forked, or else spawned.
     pub(crate) fn steal_of(&self, victim: usize) -> Option<Found> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
-    /// A job that descends from the one with that latch, from the deque of its thief; or from one
-    /// that the thief has begun in a wait. In there lie such jobs as long as it runs; when it is
-    /// done, others may come in their place.
+    /// Steals a job that descends from the one with that latch, from the deque of its thief; or
+    /// from one that the thief has begun in a wait. In there lie such jobs as long as it runs; when
+    /// it is done, others may come in their place.
     fn steal_back(&self, latch: &impl Awaited) -> Option<Found> {
         let thief = latch.thief()?;
         let seat = self.shared.seat(thief.seat);
@@ -97,8 +97,8 @@ impl Worker {
         seat.steal_forked_if(accept)
     }
 
-    /// Something that a wait for `awaited` may run. In an isolated region, a part of it: there the
-    /// thief, too, begins nothing else.
+    /// Finds something that a wait for `awaited` may run. In an isolated region, a part of it:
+    /// there the thief, too, begins nothing else.
     pub(crate) fn find_beside(&self, awaited: &impl Awaited) -> Option<Found> {
         let rest = || match self.is_isolated() {
             true => self.find_in_region().or_else(|| {
@@ -110,8 +110,7 @@ impl Worker {
         self.steal_back(awaited).or_else(rest)
     }
 
-    /// A job that is for this thread alone, and of the scope that has its count there. The others
-    /// stay.
+    /// Finds a job for this thread alone, of the scope that has its count there. The others stay.
     fn find_share_of(&self, count: *const ()) -> Option<JobRef> {
         let own = &self.own_seat().own;
         let mut others = Vec::new();

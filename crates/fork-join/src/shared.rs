@@ -1,4 +1,4 @@
-//! What the workers of a pool share: their seats, the common queue, and who sleeps.
+//! The state that the workers of a pool share: their seats, the common queue, and the sleepers.
 
 use std::cell::Cell;
 use std::fmt;
@@ -24,18 +24,17 @@ use crate::sleepers::Sleepers;
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 64;
 
-/// The slots of a block of the queue of what a thread alone is to run, which is seldom more than
-/// one job.
+/// The slots of a block in the queue of one thread's own jobs, which are seldom more than one.
 const OWN_BLOCK: usize = 8;
 
-/// What the thread in a seat has for itself.
+/// The part of a seat that only the thread in it has.
 pub(crate) struct Owner {
-    /// What it has forked: on its stack, in nested order.
+    /// The jobs that it has forked: on its stack, in nested order.
     pub(crate) forks: filch_deque::Worker<Entry>,
-    /// What it has spawned.
+    /// The jobs that it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
-    /// What stands on its stack.
+    /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
 }
 
@@ -45,17 +44,17 @@ pub(crate) struct Seat {
     pub(crate) spawned: Stealer<JobRef>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
-    /// Its thread is to ask the host whether it should make way.
+    /// `true` if its thread is to ask the host whether it should make way.
     pub(crate) is_hurried: CachePadded<AtomicBool>,
-    /// Which of the jobs that it forks are isolated.
+    /// Marks which of the jobs that it forks are isolated.
     pub(crate) isolation: IsolationMark,
-    /// What stands on its stack.
+    /// The jobs on its stack.
     pub(crate) stack: Arc<JobStack>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef, OWN_BLOCK>,
-    /// Whether there is a thread that will run those.
+    /// `true` if a thread is there that will run those.
     listens: Mutex<bool>,
-    /// While no thread is in it.
+    /// `Some` while no thread is in it.
     owner: Mutex<Option<Owner>>,
 }
 
@@ -83,8 +82,8 @@ impl Seat {
 }
 
 impl Seat {
-    /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
-    /// (see [`Stealer::steal_if`]).
+    /// Steals the oldest job that its thread has forked, if `accept` says so of the index where it
+    /// lies (see [`Stealer::steal_if`]).
     pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Found> {
         let index = Cell::new(0);
         let job = insist(|| {
@@ -99,18 +98,18 @@ impl Seat {
         })
     }
 
-    /// The oldest job that its thread has spawned.
+    /// Steals the oldest job that its thread has spawned.
     pub(crate) fn steal_spawned(&self) -> Option<JobRef> {
         insist(|| self.spawned.steal())
     }
 
-    /// Has its thread tell another one of what it forks next, or do what it is told to.
+    /// Makes its thread tell another one of what it forks next, or do what it is told to.
     pub(crate) fn ask(&self) {
         _ = self.forks.ask();
     }
 }
 
-/// An attempt that lost a race is repeated: only "there is none" counts.
+/// Repeats an attempt that lost a race: only "there is none" counts.
 fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {
@@ -121,7 +120,7 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     }
 }
 
-/// What the workers of a pool share.
+/// The state that the workers of a pool share.
 pub struct Shared {
     pub(crate) seats: Slab<Seat>,
     /// Jobs from threads that have no seat.
@@ -129,26 +128,26 @@ pub struct Shared {
     pub(crate) sleepers: Sleepers,
     /// Kept by the pool and by each thread that is seated: from here it would be a circle.
     host: Weak<dyn Host>,
-    /// How long a joiner that finds nothing looks on before it sleeps.
+    /// The time that a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
-    /// How many jobs that are no parts of one another may stand on a stack.
+    /// The largest number of jobs on a stack that are no parts of one another.
     nested_jobs: u32,
 }
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published, and each thread that has gone to sleep without having seen it is
-    /// known to the caller: by a `SeqCst` fence since, or by what that thread has asked for. Wakes
-    /// one that has nothing to do, if there is one.
+    /// Wakes a thread that has nothing to do, if there is one: something was published, and each
+    /// thread that has gone to sleep without having seen it is known to the caller, by a `SeqCst`
+    /// fence since, or by what that thread has asked for.
     fn notify(&self);
 
-    /// Each thread that waits looks for jobs of its own.
+    /// Makes each thread that waits look for jobs of its own.
     fn nudge_threads(&self);
 
     /// Runs a call that blocks, and lets other jobs run meanwhile.
     fn block(&self, call: &mut dyn FnMut());
 
-    /// Has the calling thread sleep, in the middle of a job, until there is something to do.
+    /// Makes the calling thread sleep, in the middle of a job, until there is something to do.
     fn rest(&self, sleep: &mut dyn FnMut()) {
         sleep();
     }
@@ -156,19 +155,19 @@ pub trait Host: Send + Sync {
     /// Lets others run that have waited for long, if there are such.
     fn make_way(&self) {}
 
-    /// Whether perhaps no thread comes for what is published from outside, because the threads are
-    /// about to exit. A thread that has published something, and hears `false`, can rely on it that
-    /// one comes.
+    /// Returns whether perhaps no thread comes for what is published from outside, because the
+    /// threads are about to exit. A thread that has published something, and hears `false`, can
+    /// rely on it that one comes.
     fn is_ending(&self) -> bool {
         false
     }
 
-    /// A job that nobody waits for has panicked.
+    /// Tells the panic of a job that nobody waits for.
     fn tell_panic(&self, payload: Payload);
 }
 
 impl Shared {
-    /// Nobody is seated.
+    /// Makes a pool in which nobody is seated.
     pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
@@ -180,7 +179,7 @@ impl Shared {
         }
     }
 
-    /// How many seats there are, taken or not.
+    /// Returns the number of seats, taken or not.
     pub(crate) fn seat_count(&self) -> usize {
         self.seats.high_water() as usize
     }
@@ -198,7 +197,7 @@ impl Shared {
         (0..self.seat_count()).map(|seat| self.seat(seat))
     }
 
-    /// So many jobs that are no parts of one another may stand on a stack.
+    /// Sets the largest number of jobs on a stack that are no parts of one another.
     #[must_use]
     pub fn with_nested_jobs(self, count: u32) -> Self {
         Self {
@@ -211,8 +210,8 @@ impl Shared {
         self.nested_jobs
     }
 
-    /// A seat for a thread that is to come: what every thread is told, it is told already. `None`:
-    /// there is none left.
+    /// Reserves a seat for a thread that is to come: what every thread is told, it is told already.
+    /// `None`: there is none left.
     pub(crate) fn reserve(&self) -> Option<usize> {
         let seat = self.seats.allocate().ok()? as usize;
         *lock(&self.seat(seat).listens) = true;
@@ -230,12 +229,12 @@ impl Shared {
         Some((seat, owner, host))
     }
 
-    /// Whether a thread sits in that seat.
+    /// Returns whether a thread sits in that seat.
     pub(crate) fn is_seated(&self, seat: usize) -> bool {
         lock(&self.seat(seat).owner).is_none()
     }
 
-    /// The thread in that seat will run no more jobs that are for it alone, if there are none.
+    /// Ends the listening of the thread in that seat, if no job is for it alone; returns whether.
     pub(crate) fn try_stop_listening(&self, seat: usize) -> bool {
         let seat = self.seat(seat);
         let mut listens = lock(&seat.listens);
@@ -243,7 +242,7 @@ impl Shared {
         !*listens
     }
 
-    /// Has every thread that is seated run a job that `make` makes for it.
+    /// Makes every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef) {
         for seat in self.all_seats() {
             let listens = lock(&seat.listens);
@@ -258,13 +257,13 @@ impl Shared {
         }
     }
 
-    /// The thread leaves its seat, and nothing in its deque.
+    /// Takes the thread off its seat; it leaves nothing in its deque.
     pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
         *lock(&self.seat(seat).owner) = Some(owner);
         self.seats.release(seat as u32);
     }
 
-    /// The job is done: its owner is woken, if that sleeps. The job may be gone when this returns.
+    /// Marks the job done, and wakes its owner, if that sleeps. The job may be gone on return.
     pub(crate) fn finish(&self, latch: &Latch, owner: usize) {
         if latch.finish() {
             self.wake(owner);
@@ -276,8 +275,8 @@ impl Shared {
         self.seat(seat).unparker.unpark();
     }
 
-    /// Something was published: somebody is to look for it, of those that wait in the middle of a
-    /// job or of those that have nothing to do.
+    /// Wakes a thread to look for what was published: one that waits in the middle of a job, or one
+    /// that has nothing to do.
     pub(crate) fn wake_one(&self, host: &dyn Host) {
         // ORDERING: SeqCst, partner of those of a thread that is about to sleep: in
         // `Sleepers::announce`, or in the host.
@@ -285,7 +284,7 @@ impl Shared {
         self.wake_one_known(host);
     }
 
-    /// The same, for what has been shared of a biased deque: the caller knows each thread that
+    /// Wakes a thread for what has been shared of a biased deque: the caller knows each thread that
     /// sleeps, and had not seen it (see [`Stealer::ask`]). Also one that had not seen the deque:
     /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
@@ -296,8 +295,8 @@ impl Shared {
         }
     }
 
-    /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
-    /// make way.
+    /// Tells each thread that runs jobs to ask the host, at its next fork or join, whether it
+    /// should make way.
     pub(crate) fn hurry(&self) {
         for seat in self.all_seats() {
             // ORDERING: Relaxed: a request, which is repeated.
@@ -306,12 +305,12 @@ impl Shared {
         }
     }
 
-    /// Whether the threads are about to exit: see [`Host::is_ending`].
+    /// Returns whether the threads are about to exit: see [`Host::is_ending`].
     pub(crate) fn is_ending(&self) -> bool {
         self.host.upgrade().is_some_and(|host| host.is_ending())
     }
 
-    /// A job from a thread without a seat.
+    /// Queues a job from a thread without a seat.
     pub(crate) fn inject(&self, job: JobRef) {
         self.common.push(job);
         // Without a host there is no thread.

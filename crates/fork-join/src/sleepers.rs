@@ -2,8 +2,8 @@
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-/// How many there are. Each has a flag, which it raises, and which whoever wakes it for work takes
-/// down.
+/// The number of sleepers. Each has a flag, which it raises, and which the thread that wakes it for
+/// work takes down.
 ///
 /// The count is never less than the number of flags that are up: it is raised before a flag, and
 /// lowered after it.
@@ -11,13 +11,13 @@ use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 pub struct Sleepers(AtomicUsize);
 
 impl Sleepers {
-    /// Nobody sleeps.
+    /// Makes a count of no sleepers.
     pub fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
-    /// The thread with that flag is about to sleep. What was published before a fence, and a
-    /// [`choose`](Self::choose) that does not see it, it sees after this.
+    /// Announces that the thread with that flag is about to sleep. After this it sees all that was
+    /// published before a fence and a [`choose`](Self::choose) that did not see it.
     pub fn announce(&self, flag: &AtomicBool) {
         // ORDERING: Relaxed: by the fence.
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -29,14 +29,14 @@ impl Sleepers {
         fence(Ordering::SeqCst);
     }
 
-    /// It does not sleep any more. `false`: it was chosen to look for work meanwhile.
+    /// Ends the announced sleep. `false`: it was chosen to look for work meanwhile.
     #[must_use = "one that was chosen is to look for work, or to choose another"]
     pub fn withdraw(&self, flag: &AtomicBool) -> bool {
         self.take_down(flag)
     }
 
-    /// Something was published: chooses one of the threads with these flags to look for it. The
-    /// flags are asked for when what was published is there to see.
+    /// Chooses one of the threads with these flags to look for what was published. The flags are
+    /// asked for when that is there to see.
     ///
     /// The caller has passed a `SeqCst` fence since; or each thread that is about to sleep, and
     /// does not see it, has made itself known by asking for it.

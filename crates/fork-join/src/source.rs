@@ -12,7 +12,7 @@ use crate::shared::Host;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
-/// What a pool of processors sees of the jobs.
+/// The jobs of a pool, as the source of a pool of processors.
 pub(crate) struct Jobs {
     pub(crate) shared: Arc<Shared>,
     /// Kept here if nobody else keeps it as long as there are threads.

@@ -1,4 +1,4 @@
-//! What a thread has while it runs jobs: its deque, and its seat among the others.
+//! The worker of a thread that runs jobs: its deque, and its seat among the others.
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,16 +21,16 @@ use filch_sync::atomic::Ordering;
 /// storage. Jobs are given it.
 pub struct Worker {
     pub(crate) owner: Owner,
-    /// In which it sits.
+    /// The seat in which it sits.
     pub(crate) seat: usize,
     pub(crate) shared: Arc<Shared>,
     pub(crate) host: StdArc<dyn Host>,
-    /// Where it looks first for a victim.
+    /// The seat where it looks first for a victim.
     pub(crate) next_victim: Cell<usize>,
-    /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
-    /// spawned in it.
+    /// In an [isolated](Self::isolate) region: the position in `spawned` from which on all jobs
+    /// were spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
-    /// How many jobs that are no parts of one another stand on its stack.
+    /// The number of jobs on its stack that are no parts of one another.
     pub(crate) nested: Cell<u32>,
     /// The address below which its stack is full, or 0, if that is not known.
     pub(crate) stack_floor: Cell<usize>,
@@ -55,19 +55,19 @@ impl Worker {
         }
     }
 
-    /// What others see of this thread.
+    /// Returns the part of this worker that others see.
     pub(crate) fn own_seat(&self) -> &Seat {
         self.shared.seat(self.seat)
     }
 
-    /// What it has forked: `join` alone puts a job in, and takes it back or waits for its thief
-    /// before it returns.
+    /// Returns the deque of what it has forked: `join` alone puts a job in, and takes it back or
+    /// waits for its thief before it returns.
     #[inline(always)]
     pub(crate) fn forks(&self) -> &filch_deque::Worker<Entry> {
         &self.owner.forks
     }
 
-    /// The thread, which is about to run a stolen job.
+    /// Returns the thread as the thief of a job that it is about to run.
     pub(crate) fn as_thief(&self) -> Thief {
         Thief {
             seat: self.seat,
@@ -80,7 +80,7 @@ impl Worker {
         self.seat
     }
 
-    /// How many threads the pool has, or has had at a time: each [index](Self::index) is below.
+    /// Returns the most threads that the pool has had at a time, above each [index](Self::index).
     pub fn threads(&self) -> usize {
         self.shared.seat_count()
     }
@@ -99,7 +99,7 @@ impl Worker {
         }
     }
 
-    /// A thread has asked for a job, and perhaps sleeps; or has something else to say.
+    /// Answers a thread that has asked for a job, and perhaps sleeps; or has something else to say.
     #[cold]
     #[inline(never)]
     fn tell_asked(&self) {
@@ -132,21 +132,21 @@ impl Worker {
         self.host.make_way();
     }
 
-    /// Something was published: somebody is to look for it.
+    /// Wakes a thread to look for what was published.
     fn wake_one(&self) {
         self.shared.wake_one(&*self.host);
     }
 
-    /// The thread is about to wait. If there may be jobs for it alone, it runs one, and before
-    /// those what it has spawned: another thread may be on its way to that, and not have come yet.
-    /// Whether there was one.
+    /// Runs a job for this thread alone, if there may be any, before the thread waits; and before
+    /// it what the thread has spawned, for which another thread may come too late. Returns whether
+    /// there was one.
     #[inline(never)]
     pub(crate) fn run_one_for_this_thread(&self) -> bool {
         !self.own_seat().own.is_empty() && self.run(self.find_own())
     }
 
-    /// The thread exits: runs what only it will run, and what it has spawned, which others might
-    /// not come for.
+    /// Runs, as the thread exits, what only it will run, and what it has spawned, which others
+    /// might not come for.
     pub(crate) fn run_the_rest(&self) {
         while self.run(self.owner.spawned.pop().map(Found::from)) {}
         self.stop_listening();
@@ -170,12 +170,12 @@ impl Worker {
         self.make_way_if_hurried();
     }
 
-    /// Whether it is one of that pool's.
+    /// Returns whether it is one of that pool's.
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         ptr::eq(&raw const *self.shared, shared)
     }
 
-    /// A job was stolen: this thread does something else until it is done, or sleeps.
+    /// Does something else, or sleeps, until a stolen job is done.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for(&self, latch: &impl Awaited) {
@@ -215,8 +215,8 @@ impl Worker {
         found
     }
 
-    /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
-    /// look for work.
+    /// Sleeps until the job is done, or there is something else to do. Returns whether it was
+    /// chosen to look for work.
     fn sleep(&self, latch: &impl Awaited) -> bool {
         if self.is_isolated() {
             // It can do nothing for others.
@@ -268,15 +268,15 @@ impl Worker {
         }
     }
 
-    /// Runs a job that waits: of this worker's, of another one's, or from outside. Whether there
-    /// was one. For a thread that waits for something else than a job, and asks again and again.
+    /// Runs a waiting job: of this worker's, another's, or from outside; returns whether there was
+    /// one. For a thread that waits for something else than a job, and asks again and again.
     pub fn yield_now(&self) -> bool {
         self.share();
         let found = self.find_allowed();
         found.map(|found| self.run_on_top(found)).is_some()
     }
 
-    /// The same, but leaves others' jobs alone.
+    /// Runs a job as [`yield_now`](Self::yield_now) does, but leaves others' jobs alone.
     pub fn yield_local(&self) -> bool {
         self.share();
         let own = match self.is_isolated() {
@@ -286,13 +286,13 @@ impl Worker {
         own.map(|found| self.run_on_top(found)).is_some()
     }
 
-    /// Whether jobs of this worker's wait: forked and not begun, or spawned.
+    /// Returns whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
         let seat = self.own_seat();
         !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
     }
 
-    /// The thread exits.
+    /// Leaves the seat, as the thread exits.
     pub(crate) fn stand_up(self) {
         self.shared.stand_up(self.seat, self.owner);
     }

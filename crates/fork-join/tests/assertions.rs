@@ -1,4 +1,4 @@
-//! What the types promise to the compiler.
+//! The promises of the types to the compiler.
 
 use std::fmt::Debug;
 

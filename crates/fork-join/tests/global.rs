@@ -1,4 +1,4 @@
-//! What is called outside of any pool.
+//! Calls outside of any pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;

@@ -13,7 +13,7 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is held until this is dropped must not be asked for by this thread.
+/// A guard: what it holds until it is dropped must not be asked for by this thread.
 struct Holds;
 
 impl Holds {

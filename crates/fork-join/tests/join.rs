@@ -1,4 +1,4 @@
-//! What `join` and `install` return, and what their closures may borrow.
+//! The results of `join` and `install`, and the borrows of their closures.
 
 use std::sync::Barrier;
 use std::thread;

@@ -1,4 +1,4 @@
-//! How many jobs stand on a stack that are no parts of one another.
+//! The number of jobs on a stack that are no parts of one another.
 
 use std::cell::Cell;
 use std::env;
@@ -32,8 +32,8 @@ impl Drop for Standing {
     }
 }
 
-/// How many jobs one thread piles up. Each waits for another pool, whose only thread waits until
-/// all have begun, or until nothing happens any more.
+/// Counts the jobs that one thread piles up. Each waits for another pool, whose only thread waits
+/// until all have begun, or until nothing happens any more.
 fn deepest(config: Config) -> usize {
     let pool = Pool::start(config.threads(1)).unwrap();
     let other = Pool::new(1).unwrap();

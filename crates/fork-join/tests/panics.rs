@@ -15,7 +15,7 @@ use filch_fork_join::{Pool, Worker};
 /// Not a measure of speed: how long a test waits before it believes that it hangs.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// How a branch ends.
+/// The end of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Returns,

@@ -1,4 +1,4 @@
-//! What a pool is made of, what comes to it from outside, and what becomes of its threads.
+//! The parts of a pool, the jobs that come from outside, and the fate of its threads.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! What the threads of a pool do, as it is reported while they do it.
+//! Reports on the threads of a pool, made while these go on.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

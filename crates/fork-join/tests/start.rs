@@ -1,4 +1,4 @@
-//! How a pool comes by its threads, what they do first and last, and which of them may be missing.
+//! The start of a pool's threads: what they do first and last, and which of them may be missing.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,7 +47,7 @@ fn threads_begin_and_exit_as_they_are_told() {
     assert_eq!(sorted(), [("exit", 0), ("exit", 1), ("exit", 2)]);
 }
 
-/// What threads do first may take long, and wait for the caller. A failure: it hangs.
+/// A start does not wait for threads whose first action waits for the caller. A failure: a hang.
 #[test]
 fn a_start_does_not_wait_for_what_threads_do_first() {
     let all = Arc::new(Barrier::new(3));
@@ -183,7 +183,7 @@ fn a_thread_of_a_pool_is_not_one_of_another() {
     pool.finish();
 }
 
-/// Whether its threads were its own, or the caller's, who has dropped them: a circle would keep it.
+/// A finished pool leaves nothing, with threads of its own or a caller's that drops them.
 #[test]
 fn nothing_is_left_of_a_pool_that_is_finished() {
     let token = Arc::new(());

@@ -52,13 +52,13 @@ impl Node {
         }
     }
 
-    /// What a node makes of its children's values.
+    /// Combines the values of a node's children.
     fn combine(self, a: u64, b: u64) -> u64 {
         mix(a.rotate_left(1) ^ b ^ self.seed)
     }
 }
 
-/// What a walk does and counts.
+/// A walk: its pool, and its count.
 struct Walk<'pool> {
     pool: &'pool Pool,
     panics: bool,

@@ -9,15 +9,15 @@ use std::cell::Cell;
 pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    /// One sequence per seed. Consecutive seeds are spread by an odd constant, and none becomes
-    /// zero.
+    /// Makes one sequence per seed. Consecutive seeds are spread by an odd constant, and none
+    /// becomes zero.
     pub(crate) fn new(seed: usize) -> Self {
         Self(Cell::new(
             (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         ))
     }
 
-    /// A number below `n`, which is not zero.
+    /// Returns a number below `n`, which is not zero.
     pub(crate) fn below(&self, n: usize) -> usize {
         let mut state = self.0.get();
         state ^= state >> 12;

@@ -1,4 +1,4 @@
-//! What each processor has done so far: counters with one writer at a time, and their snapshot.
+//! Counters of each processor's work, with one writer at a time, and their snapshot.
 
 use std::ops::Add;
 
@@ -6,7 +6,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What one processor has done so far, on whichever threads.
+        /// The work that one processor has done so far, on whichever threads.
         #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[non_exhaustive]
@@ -15,7 +15,7 @@ macro_rules! counters {
         }
 
         impl ProcessorStats {
-            /// Tasks and pieces run.
+            /// Counts the tasks and pieces run.
             pub(crate) fn run_in_all(&self) -> u64 {
                 self.run + self.pieces
             }

@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `work` allocates, and how many bytes.
+/// Counts the allocations of `work`, and their bytes.
 fn allocated(work: impl FnOnce()) -> (usize, usize) {
     let now = || {
         (

@@ -67,7 +67,7 @@ struct Told {
 }
 
 impl Told {
-    /// How many have the runner.
+    /// Counts the owners of the runner.
     fn runners(&self) -> usize {
         Arc::strong_count(&self.runner)
     }

@@ -1,4 +1,4 @@
-//! What one thread can tell about how processors change hands: who gets which, and who does not.
+//! The protocol as one thread can tell: who gets which processor, and who does not.
 
 use std::cell::Cell;
 use std::io;

@@ -101,7 +101,7 @@ fn biased(capacity: usize) -> Worker<u32> {
     biased_after(capacity, 0, 9)
 }
 
-/// Has the deque shared, by a heavy fence if it is not. Whether there was one.
+/// Makes the deque shared, by a heavy fence if it is not. Returns whether it needed one.
 fn insist<T>(stealer: &Stealer<T>) -> bool {
     let Some(request) = stealer.ask() else {
         return false;

@@ -1,4 +1,4 @@
-//! What the owner of a biased deque does about thieves of its own accord: it answers, and shares.
+//! A biased deque's owner beside thieves: of its own accord it answers, and shares.
 
 use filch_deque::{Steal, Worker};
 use filch_sync::thread;

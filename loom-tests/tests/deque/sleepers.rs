@@ -51,8 +51,8 @@ impl Sleeper {
     }
 }
 
-/// Whether there is anything, for a thief that has said that it sleeps: it gives the owner a moment
-/// to answer, and insists then.
+/// Returns whether there is anything, for a thief that has said that it sleeps: it gives the owner
+/// a moment to answer, and insists then.
 fn look(stealer: &Stealer<u32>) -> bool {
     if let Some(request) = stealer.ask()
         && request.is_pending()
@@ -67,7 +67,7 @@ fn shared() -> Worker<u32> {
     Worker::biased(4)
 }
 
-/// What the owner does beside one sleeper. It asks by the closure whether it sees the sleeper.
+/// The owner's part beside one sleeper. It asks by the closure whether it sees the sleeper.
 type Part = fn(&Worker<u32>, &dyn Fn() -> bool) -> bool;
 
 /// Two threads: the owner does its part, the last of which is a push, beside one sleeper.

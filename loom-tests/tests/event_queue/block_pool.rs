@@ -31,7 +31,7 @@ thread_local! {
     static LIVE_LARGE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// As [`loom_tests::check`], and no execution may leave a block behind.
+/// Checks as [`loom_tests::check`] does, and that no execution leaves a block behind.
 pub(crate) fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
     loom_tests::check(claim, bound, move || {
         model();

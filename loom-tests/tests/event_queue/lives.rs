@@ -8,7 +8,7 @@ use loom_tests::{Bound, Outcomes};
 use crate::block_pool::check;
 use crate::queue::{Event, Queue};
 
-/// What became of a push.
+/// The fate of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Fate {
     Accepted,

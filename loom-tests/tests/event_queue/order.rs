@@ -1,4 +1,4 @@
-//! What a consumer gets, and in which order: past a push that stalls, and after one that is known.
+//! The order in which a consumer gets events: past a push that stalls, and after a known one.
 
 use std::panic::{self, AssertUnwindSafe};
 

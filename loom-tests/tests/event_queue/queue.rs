@@ -5,8 +5,7 @@ use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
-/// What the queue holds: a value, aligned as nothing else in the models, so that their allocator
-/// knows a block.
+/// An event: a value, aligned as nothing else in the models, so that their allocator knows a block.
 #[repr(align(32))]
 pub(crate) struct Event<T>(pub(crate) T);
 
@@ -22,7 +21,7 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         Self::with_first(CAP)
     }
 
-    /// Its first block with `first` slots; each later one with twice as many and one.
+    /// Makes a queue whose first block has `first` slots; each later one has twice as many and one.
     pub(crate) fn with_first(first: usize) -> Arc<Self> {
         Arc::new(Self {
             queue: EventQueue::with_blocks(first, CAP),
@@ -49,7 +48,7 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         })
     }
 
-    /// What one drain delivers. The models call it, and what follows, from one thread per queue.
+    /// Drains once. The models call this, and what follows, from one thread per queue.
     pub(crate) fn drain(&self) -> Vec<T> {
         let mut events = Vec::new();
         let moved = self.drain_into(|event| events.push(event));
@@ -161,7 +160,7 @@ pub(crate) fn drain_beside_two<T: 'static, const CAP: usize>(
 }
 
 impl<const CAP: usize> Queue<Arc<u32>, CAP> {
-    /// As [`drain`](Self::drain), for events whose leak loom reports.
+    /// Drains as [`drain`](Self::drain) does, events whose leak loom reports.
     pub(crate) fn drain_numbers(&self) -> Vec<u32> {
         numbers(&self.drain())
     }

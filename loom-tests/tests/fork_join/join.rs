@@ -20,7 +20,7 @@ impl<'fork> Branch<'fork> {
         }
     }
 
-    /// In which seat it runs.
+    /// Runs, and returns the seat in which it does.
     fn run(&self, worker: &Worker) -> usize {
         assert_eq!(self.before.get(), 1, "it runs before the fork");
         assert_eq!(self.after.get(), 0, "it runs twice");

@@ -7,7 +7,7 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::{Plain, seat, shared};
 
-/// What a job has instead of a kind.
+/// The latch's word before the job begins, in place of a kind.
 const HELD: u64 = 8 << 40 | 8;
 
 const THIEF: Thief = Thief { seat: 5, base: 9 };

@@ -79,7 +79,7 @@ impl Host for InTurn {
     fn tell_panic(&self, _: Box<dyn Any + Send>) {}
 }
 
-/// What workers share that are all there is.
+/// Makes the state of workers that are all there is.
 fn shared() -> Arc<Shared> {
     static NOBODY: LazyLock<StdArc<dyn Host>> = LazyLock::new(|| StdArc::new(Nobody));
     shared_by(&NOBODY)

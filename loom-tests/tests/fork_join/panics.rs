@@ -74,7 +74,7 @@ fn the_stolen_branch_panics() {
     .assert_exactly([(false, Some("b")), (true, Some("b"))]);
 }
 
-/// What `a` says goes on; what `b` says is dropped. A failure: as above, or the other payload.
+/// The panic of `a` goes on; that of `b` is dropped. A failure: as above, or the other payload.
 #[test]
 fn both_branches_panic() {
     Outcomes::of(

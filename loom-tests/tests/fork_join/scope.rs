@@ -7,8 +7,8 @@ use loom_tests::{Bound, Outcomes};
 
 use crate::{Plain, seat, shared, thief};
 
-/// What a job of a scope borrows: it runs once, after what was before it, and the scope's end is
-/// after it.
+/// A cell that a job of a scope borrows: it runs once, after what was before it, and the scope's
+/// end is after it.
 struct Mark(Plain);
 
 impl Mark {
@@ -21,7 +21,7 @@ impl Mark {
         self.0.set(1 + worker.index() as u32);
     }
 
-    /// In which seat it ran. The scope is over: nobody else touches it.
+    /// Returns the seat in which it ran. The scope is over: nobody else touches it.
     fn ran_in(&self) -> usize {
         let seat = self.0.get().checked_sub(1).expect("the scope has ended");
         self.0.set(0);

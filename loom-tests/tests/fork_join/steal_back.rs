@@ -1,4 +1,4 @@
-//! What the owner of a stolen job takes from the deque of its thief.
+//! Steals from a thief's deque, by the owner of the job that it stole.
 
 use filch_deque::Worker;
 use filch_fork_join::protocol::{Awaited, Latch};

@@ -38,7 +38,7 @@ impl Queue {
     }
 }
 
-/// One more machine, a bound one.
+/// Adds a bound machine.
 pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
     let (tell, told) = mpsc::channel();
     coordinator.set_launcher(move |machine| {
@@ -51,8 +51,8 @@ pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
     (id.expect("there is room"), machine)
 }
 
-/// The machine `finder` has found a task for the bound machine, which waits, and hands it its
-/// processor over: no other is idle.
+/// Hands the processor of `finder`, which has found a task for the bound machine, to that, which
+/// waits: no other is idle.
 pub(crate) fn handed_over(
     pool: &Pool,
     permit: Permit,
@@ -64,7 +64,7 @@ pub(crate) fn handed_over(
     permit
 }
 
-/// The same, unless another processor is idle: then the finder keeps its own.
+/// Does the same, unless another processor is idle: then the finder keeps its own.
 pub(crate) fn called(
     pool: &Pool,
     permit: Permit,
@@ -76,7 +76,7 @@ pub(crate) fn called(
     (pool.told_to_run(bound), kept)
 }
 
-/// What a bound machine does that has a processor; how many tasks it has run.
+/// Does a bound machine's work with a processor, and returns the number of tasks that it ran.
 pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: usize) -> usize {
     let mut permit = permit;
     let mut ran = 0;

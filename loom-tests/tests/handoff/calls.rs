@@ -7,14 +7,14 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// The machine comes back from its call, on a thread of its own: with a processor, or in line for
+/// Brings the machine back from its call, on a thread of its own: with a processor, or in line for
 /// one.
 pub(crate) fn comes_back(pool: &Arc<Pool>, machine: usize) -> JoinHandle<Option<Permit>> {
     let pool = Arc::clone(pool);
     thread::spawn(move || pool.try_regain(machine))
 }
 
-/// A task is published, for which the machine is woken, and which it takes.
+/// Publishes a task, for which the machine is woken, and which it takes.
 pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Permit {
     pool.publish();
     let permit = pool.awake(machine).expect("it is woken for the task");

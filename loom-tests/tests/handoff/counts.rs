@@ -1,13 +1,13 @@
-//! How many processors are idle: a number beside the word, written at each push.
+//! The number of idle processors, which stands beside the word and is written at each push.
 
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check};
 
 use crate::pool::Pool;
 
-/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How
-/// many there are beneath it is written beside the word: an observer must not read what was written
-/// the last time.
+/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. The
+/// number beneath it is written beside the word: an observer must not read what was written the
+/// last time.
 #[test]
 fn not_by_an_old_count() {
     check(

@@ -10,8 +10,8 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// Both machines are told to exit; before that, perhaps, to look for something that has been taken
-/// already.
+/// Makes both machines exit, as they are told; before that, perhaps, they are told to look for
+/// something that has been taken already.
 pub(crate) fn all_leave(pool: &Pool) {
     let mut here = vec![0, 1];
     while !here.is_empty() {

@@ -28,14 +28,14 @@ fn ends(pool: &Pool, (permit, lender): Visit) {
     pool.coordinator.give_back(permit, lender, &pool.queues);
 }
 
-/// The guest goes into a blocking call. Its place, until it is unregistered.
+/// Blocks the guest in a call. Returns its place, until it is unregistered.
 fn blocks(pool: &Pool, (permit, lender): Visit) -> (usize, Parker) {
     let place = pool.coordinator.register(lender).expect("there is room");
     pool.hand_off(permit, place.0);
     place
 }
 
-/// The guest is back from its call, has no further place, and gives the processor back.
+/// Brings the guest back from its call: it has no further place, and gives the processor back.
 fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     let permit = pool.coordinator.regain(machine, &parker);
     pool.uses(&permit);
@@ -43,7 +43,7 @@ fn comes_back(pool: &Pool, (machine, parker): (usize, Parker)) {
     ends(pool, (permit, lender));
 }
 
-/// With one processor, which is idle: machine 0 sleeps with it.
+/// Makes a pool with one processor, which is idle: machine 0 sleeps with it.
 fn with_one_idle() -> Arc<Pool> {
     let (pool, mut permits) = Pool::new(1);
     pool.go_idle(permits.remove(0), 0);

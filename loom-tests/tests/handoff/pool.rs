@@ -10,12 +10,12 @@ use loom_tests::Crossing;
 /// Processors in a model, at most.
 const PLACES: usize = 3;
 
-/// A pool reduced to how its processors change hands.
+/// A pool reduced to the change of its processors from hand to hand.
 pub(crate) struct Pool {
     pub(crate) coordinator: Coordinator,
     pub(crate) queues: Queues,
     crossing: Crossing,
-    /// What only the thread with a processor's permit may touch: how often the processor was used.
+    /// The uses of each processor, which only the thread with its permit may touch.
     owned: [UnsafeCell<usize>; PLACES],
 }
 
@@ -48,7 +48,7 @@ impl Work for Queues {
 }
 
 impl Pool {
-    /// With that many processors, each used by the machine of the same number; their permits.
+    /// Makes that many processors, each used by the machine of its number; returns their permits.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
         pool.coordinator.start(processors, &pool.queues).unwrap();
@@ -66,7 +66,7 @@ impl Pool {
         (pool, permits)
     }
 
-    /// With that many processors, all inactive.
+    /// Makes a pool of that many processors, all inactive.
     pub(crate) fn unstarted(processors: usize) -> Arc<Self> {
         Arc::new(Self {
             coordinator: Coordinator::new(PLACES, processors, 4, 2),
@@ -85,7 +85,7 @@ impl Pool {
         self.owned[permit.processor()].with_mut(|times| unsafe { *times += 1 });
     }
 
-    /// The machine's grant, which must be to run.
+    /// Takes the machine's grant, which must be to run.
     pub(crate) fn told_to_run(&self, machine: usize) -> Permit {
         let grant = self.coordinator.take_grant(machine);
         let Some(Grant::Run(permit)) = grant else {
@@ -95,7 +95,7 @@ impl Pool {
         permit
     }
 
-    /// The permit that the machine was granted, if it was: to run, or to search, which ends then.
+    /// Takes the permit that the machine was granted, if it was: to run, or to search, which ends.
     pub(crate) fn awake(&self, machine: usize) -> Option<Permit> {
         match self.coordinator.take_grant(machine)? {
             Grant::Run(permit) => {
@@ -119,7 +119,7 @@ impl Pool {
         );
     }
 
-    /// The machine finds its processor surplus and gives it up, if it was woken; whether it was.
+    /// Retires the machine, whose processor is surplus, if it was woken; returns whether it was.
     pub(crate) fn retires_if_awake(&self, machine: usize) -> bool {
         let Some(permit) = self.awake(machine) else {
             return false;
@@ -131,14 +131,14 @@ impl Pool {
         true
     }
 
-    /// What a producer outside does; whether it woke a machine.
+    /// Publishes a task, as a producer outside does; returns whether it woke a machine.
     pub(crate) fn publish(&self) -> bool {
         self.crossing.pass();
         self.queues.global.fetch_add(1, Ordering::Relaxed);
         self.coordinator.wake_one()
     }
 
-    /// The thread with the permit puts a task into the deque; whether it woke a machine.
+    /// Puts a task into the deque, with the permit; returns whether it woke a machine.
     pub(crate) fn schedule(&self, permit: &Permit) -> bool {
         self.crossing.pass();
         self.uses(permit);
@@ -158,7 +158,7 @@ impl Pool {
             .is_ok()
     }
 
-    /// The processor goes idle, and `machine` waits with it.
+    /// Makes the processor idle; `machine` waits with it.
     pub(crate) fn go_idle(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
         self.uses(&permit);
@@ -166,8 +166,8 @@ impl Pool {
             .go_idle(permit, machine, false, &self.queues);
     }
 
-    /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there
-    /// is no spare.
+    /// Blocks `machine` in a call. The machine that takes its place is a new one, if there is no
+    /// spare.
     pub(crate) fn hand_off(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
         self.uses(&permit);
@@ -180,7 +180,7 @@ impl Pool {
         }
     }
 
-    /// `machine` is back. If it has to wait, it will be told.
+    /// Brings `machine` back. If it has to wait, it will be told.
     pub(crate) fn try_regain(&self, machine: usize) -> Option<Permit> {
         self.crossing.pass();
         let permit = self.coordinator.try_regain(machine)?;
@@ -188,7 +188,7 @@ impl Pool {
         Some(permit)
     }
 
-    /// `machine` is back: with a processor that was idle, and would be told otherwise.
+    /// Brings `machine` back with a processor that was idle; it would be told otherwise.
     pub(crate) fn back(&self, machine: usize) -> Permit {
         let parker = self.coordinator.enter(machine);
         let permit = self.coordinator.regain(machine, &parker);
@@ -196,7 +196,7 @@ impl Pool {
         permit
     }
 
-    /// How often the processor has been used.
+    /// Returns the number of times that the processor was used.
     pub(crate) fn times_used(&self, permit: &Permit) -> usize {
         // SAFETY: as in `uses`.
         self.owned[permit.processor()].with(|times| unsafe { *times })
@@ -207,23 +207,23 @@ impl Pool {
         self.crossing.pass();
     }
 
-    /// The only task of the processor's deque is taken, by its machine or by a thief.
+    /// Takes the only task of the processor's deque, as its machine or a thief.
     pub(crate) fn take_from(&self, processor: usize) {
         self.queues.deques[processor].store(0, Ordering::Release);
     }
 
-    /// A thread tells the pool to stop.
+    /// Tells the pool to stop.
     pub(crate) fn stop(&self) {
         self.crossing.pass();
         self.coordinator.stop(&self.queues);
     }
 
-    /// What an observer waits for.
+    /// Waits as an observer does.
     pub(crate) fn await_quiescence(&self) -> Result<bool, NeverQuiescent> {
         self.coordinator.await_quiescence_until(&self.queues, None)
     }
 
-    /// What an observer asks.
+    /// Asks as an observer does.
     pub(crate) fn is_quiescent(&self) -> bool {
         /// Other threads may go on between the look at the word and that at the queues.
         struct Later<'pool>(&'pool Pool);

@@ -31,7 +31,7 @@ impl Queues {
         (Arc::new(Self { pool, yielded }), permits)
     }
 
-    /// What a worker does with a task that gives way, or a thread outside; whether it woke a
+    /// Gives way with a task, as a worker or a thread outside does; returns whether it woke a
     /// machine.
     fn give_way(&self) -> bool {
         self.pool.pass();

@@ -7,7 +7,7 @@ use loom_tests::Crossing;
 
 use crate::TAG;
 
-/// What is wrong with a [`BiasedMiniature`].
+/// The bug of a [`BiasedMiniature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bug {
     None,
@@ -48,7 +48,7 @@ const NEXT: u64 = 4;
 
 const SLOTS: usize = 4;
 
-/// Where a stop is in the way of no position, or of each.
+/// Stops in the way of no position, and of each.
 const NO_FLOOR: u32 = u32::MAX;
 const NO_LIMIT: u32 = 0;
 
@@ -67,7 +67,7 @@ pub(crate) struct BiasedMiniature {
 // SAFETY: loom checks who touches the slots, which is what these models are about.
 unsafe impl Sync for BiasedMiniature {}
 
-/// What the owner knows.
+/// The owner's knowledge.
 pub(crate) struct Owner {
     bottom: u32,
     reached: u32,
@@ -225,7 +225,7 @@ impl BiasedMiniature {
         owner.bottom == index(self.top.load(Ordering::Relaxed))
     }
 
-    /// Whether the owner has to look who sleeps.
+    /// Returns whether the owner has to look who sleeps.
     pub(crate) fn has_shared(&self, owner: &mut Owner) -> bool {
         let is_due = owner.has_shared && !self.is_empty_for(owner);
         if is_due || self.bug == Bug::SharedForgotten {

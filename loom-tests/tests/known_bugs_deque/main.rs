@@ -1,4 +1,4 @@
-//! What goes wrong with deques like ours, in small copies, and that the checker sees it.
+//! Bugs of deques like ours, in small copies, and that the checker sees them.
 //!
 //! First the textbook deque with a thief that claims half by one compare-and-swap; then our
 //! protocol with one step left out or out of place: claims against pops and rings, and the handing

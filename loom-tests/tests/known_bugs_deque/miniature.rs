@@ -7,7 +7,7 @@ use loom_tests::{Bound, check, refute};
 
 use crate::{TAG, assert_each_once};
 
-/// What is wrong with a [`Miniature`].
+/// The bug of a [`Miniature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
@@ -66,7 +66,7 @@ struct Miniature {
     rings: [MiniRing; 2],
 }
 
-/// What the owner knows.
+/// The owner's knowledge.
 #[derive(Default)]
 struct Owner {
     bottom: u32,
@@ -172,7 +172,7 @@ impl Miniature {
     }
 }
 
-/// What the owner does beside a thief. Returns how many items it pushed, and those that it popped.
+/// The owner's part beside a thief. Returns the number of items it pushed, and those it popped.
 type Part = fn(&Miniature, &mut Owner) -> (u32, Vec<u32>);
 
 /// Two items in, two out.
@@ -182,7 +182,7 @@ fn pops(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     (2, popped)
 }
 
-/// As many items as there is room for, up to four. The third goes to the slot of the first.
+/// Pushes while there is room, up to four. The third goes to the slot of the first.
 fn pushes(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     let count = (0..4).take_while(|&item| deque.push(owner, item)).count();
     (count as u32, Vec::new())

@@ -11,16 +11,16 @@ use crate::biased_miniature::{BiasedMiniature, Bug, Owner};
 
 const SYMPTOM: &str = "handed out twice";
 
-/// Which deque there is at first, and who does what with it.
+/// The deque at first, and each one's part.
 #[derive(Clone, Copy)]
 struct Scenario {
     is_biased: bool,
-    /// So many items are there at first.
+    /// Items that are there at first.
     items: u32,
-    /// So many items there are at all.
+    /// Items that there are at all.
     all: u32,
     thieves: usize,
-    /// Whether they insist, or take what they are given.
+    /// `true` if they insist, `false` if they take what they are given.
     insist: bool,
     /// The owner's part: the items that it popped.
     part: fn(&BiasedMiniature, &mut Owner) -> Vec<u32>,

@@ -9,7 +9,7 @@ use crate::biased_miniature::{BiasedMiniature, Bug, Owner};
 
 const SYMPTOM: &str = "asleep beside an item";
 
-/// What the owner does beside a sleeper. It asks by the closure whether it sees the sleeper.
+/// The owner's part beside a sleeper. It asks by the closure whether it sees the sleeper.
 type Part = fn(&BiasedMiniature, &mut Owner, &dyn Fn(&mut Owner) -> bool) -> bool;
 
 /// A push, and a look for sleepers.

@@ -1,4 +1,4 @@
-//! How the worker that ends a process meets a future that awaits its handle.
+//! Races of the worker that ends a process with a future that awaits its handle.
 
 use std::sync::Arc as StdArc;
 use std::task::{Poll, Wake, Waker};

@@ -1,4 +1,4 @@
-//! How the worker that ends a process meets its handle.
+//! Races of the worker that ends a process with its handle.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ pub(crate) struct Ending {
     pub(crate) table: Table,
     pub(crate) pid: Pid,
     output: Arc<usize>,
-    /// What the process did in its life.
+    /// The deed of the process in its life.
     deed: Arc<AtomicUsize>,
     /// The worker passes it when it is done.
     crossing: Crossing,

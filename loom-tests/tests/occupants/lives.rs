@@ -1,5 +1,5 @@
-//! How messages, which are sent without a pin, meet the end of the process and the next occupant of
-//! its slot.
+//! Races of messages, which are sent without a pin, with the end of the process and the next
+//! occupant of its slot.
 
 use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
@@ -18,7 +18,7 @@ fn receive(table: &Table, pid: Pid) -> Vec<usize> {
     messages.into_iter().map(|message| *message).collect()
 }
 
-/// What a sender met.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Sent {
     /// The message was taken; no turn was asked for.

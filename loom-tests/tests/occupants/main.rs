@@ -15,7 +15,7 @@ mod retirement;
 use filch_scheduler::Pid;
 use filch_sync::Arc;
 
-/// With messages and exits that loom watches.
+/// A table whose messages and exits loom watches.
 pub(crate) type Table = Arc<processes::Processes>;
 
 /// A table with one process, which the caller has started, and whose handle it has.
@@ -33,8 +33,8 @@ pub(crate) fn next_occupant(table: &Table) -> Pid {
     pid
 }
 
-/// Nobody lives in the first `places` places, and each was given back once: the next occupants find
-/// room in all of them, and those behind them, new ones.
+/// Asserts that nobody lives in the first `places` places, and each was given back once: the next
+/// occupants find room in all of them, and those behind them, new ones.
 pub(crate) fn assert_given_back(table: &Table, places: u32) {
     let mut found: Vec<_> = (0..=places).map(|_| table.submit().slot()).collect();
     found.sort_unstable();

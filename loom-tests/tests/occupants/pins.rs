@@ -1,4 +1,4 @@
-//! How a thread that pins meets the end of a process, and the beginning of another.
+//! Races of a thread that pins with the end of a process, and the beginning of another.
 
 use filch_scheduler::table::{Closed, Placement, Table, Takes};
 use filch_scheduler::{Node, Pid};

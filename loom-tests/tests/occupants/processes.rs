@@ -15,7 +15,7 @@ use filch_sync::Arc;
 /// what is sent and how a process ends.
 pub(crate) struct Processes(Table<Model>);
 
-/// With messages and exits that loom watches.
+/// A protocol with messages and exits that loom watches.
 pub(crate) enum Model {}
 
 impl Protocol for Model {
@@ -28,7 +28,7 @@ impl Protocol for Model {
 }
 
 impl Processes {
-    /// None yet.
+    /// Makes an empty table.
     pub(crate) fn new() -> Self {
         Self(Table::new(Node::default()))
     }
@@ -37,7 +37,7 @@ impl Processes {
         self.0.slot(pid.slot())
     }
 
-    /// As `Handle::submit`: the process is Ready, and no worker has it. The caller has its handle.
+    /// Submits as `Handle::submit` does: the process is Ready, and the caller has its handle.
     pub(crate) fn submit(&self) -> Pid {
         let slot = self.0.occupy(Placement::default()).unwrap();
         let pid = self.0.pid_of(slot);
@@ -45,13 +45,13 @@ impl Processes {
         pid
     }
 
-    /// As a worker that has taken the process out of a run queue.
+    /// Starts a process as a worker does that took it out of a run queue.
     pub(crate) fn start(&self, pid: Pid) {
         let started = self.slot(pid).state.start();
         started.expect("a process in a run queue is Ready");
     }
 
-    /// As `Driver::step`, of a process that only keeps what it is sent.
+    /// Steps as `Driver::step` does, for a process that only keeps what it is sent.
     ///
     /// # Safety
     /// The caller has started the process.
@@ -66,13 +66,13 @@ impl Processes {
         items
     }
 
-    /// As `Driver::let_go`, of a process that waits for events. Whether it is Ready again.
+    /// Lets go as `Driver::let_go` does, of a waiting process. Returns whether it is Ready again.
     pub(crate) fn let_go(&self, pid: Pid) -> bool {
         let let_go = self.slot(pid).state.idle();
         let_go.expect("the caller has started it") == LetGo::Enqueue
     }
 
-    /// As `Driver::end`.
+    /// Ends a process as `Driver::end` does.
     ///
     /// # Safety
     /// The caller has started the process, and ends it once.
@@ -85,8 +85,8 @@ impl Processes {
         self.0.give_back(&mut batch);
     }
 
-    /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
-    /// its turn.
+    /// Sends as `Handle::send` does. Returns whether the process became Ready by it, so that the
+    /// caller must see to its turn.
     ///
     /// # Errors
     /// The item, if the process is gone.
@@ -100,12 +100,12 @@ impl Processes {
         Ok(wake == Wake::Enqueue)
     }
 
-    /// As `ProcessHandle::has_ended`.
+    /// Asks as `ProcessHandle::has_ended` does.
     pub(crate) fn has_ended(&self, pid: Pid) -> bool {
         self.slot(pid).life.is_set()
     }
 
-    /// As `ProcessHandle::join`, except for the handle's drop.
+    /// Joins as `ProcessHandle::join` does, except for the handle's drop.
     ///
     /// # Safety
     /// The caller has the handle, and has not got the exit by it.
@@ -114,7 +114,7 @@ impl Processes {
         unsafe { self.slot(pid).life.wait(deadline) }.map(output)
     }
 
-    /// As a poll of a `ProcessHandle`.
+    /// Polls as a `ProcessHandle` is polled.
     ///
     /// # Safety
     /// As for `join`, and `waiting` is the handle's.
@@ -128,12 +128,12 @@ impl Processes {
         unsafe { self.slot(pid).life.poll(waiting, waker, false) }.map(output)
     }
 
-    /// As the drop of a `ProcessHandle` that was polled, except for its pin.
+    /// Forgets as the drop of a `ProcessHandle` that was polled does, except for its pin.
     pub(crate) fn forget(&self, pid: Pid, waiting: &mut Waiting) {
         self.slot(pid).life.forget(waiting);
     }
 
-    /// As `ProcessHandle::on_exit`.
+    /// Watches as `ProcessHandle::on_exit` does.
     ///
     /// # Safety
     /// As for `join`, and the caller gives the handle up.
@@ -147,7 +147,7 @@ impl Processes {
         self.drop_handle(pid);
     }
 
-    /// As the drop of a `JoinHandle` that has not asked, except for its pin.
+    /// Lets go as the drop of a `JoinHandle` that has not asked does, except for its pin.
     ///
     /// # Safety
     /// As for `join`, and the caller gives the right to the exit up.
@@ -156,7 +156,7 @@ impl Processes {
         unsafe { self.slot(pid).life.let_go() };
     }
 
-    /// As the clone of a future's waker, which holds a pin.
+    /// Shares the pin as the clone of a future's waker does, which holds one.
     ///
     /// # Safety
     /// The caller has a pin, or the process.
@@ -165,7 +165,7 @@ impl Processes {
         unsafe { self.slot(pid).share_pin() };
     }
 
-    /// As the drop of a `ProcessHandle`, which the caller has.
+    /// Drops the `ProcessHandle` that the caller has.
     pub(crate) fn drop_handle(&self, pid: Pid) {
         // SAFETY: the handle's pin; each model gives up each handle once.
         let _ = unsafe { self.0.unpin(self.slot(pid)) };

@@ -1,4 +1,4 @@
-//! How a table goes of which somebody holds pins yet.
+//! The end of a table while somebody still holds pins.
 
 use filch_scheduler::Node;
 use filch_scheduler::table::{Slot, Table};
@@ -8,7 +8,7 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pins::ended;
 
-/// What is freed, with a cell in place of its memory.
+/// The table that is freed, with a cell in place of its memory.
 struct Memory {
     table: Table<crate::processes::Model>,
     is_freed: UnsafeCell<bool>,
@@ -41,7 +41,7 @@ impl Memory {
         self.table.slot(index)
     }
 
-    /// As the drop of what holds a pin. Whether that freed the memory.
+    /// Drops what holds a pin. Returns whether that freed the memory.
     fn unpin(&self, index: u32) -> bool {
         self.look();
         // SAFETY: each model gives each pin back once.
@@ -52,7 +52,7 @@ impl Memory {
         is_last
     }
 
-    /// As the drop of the last owner.
+    /// Drops the last owner.
     fn retire(&self) -> bool {
         self.look();
         let is_last = self.table.retire();

@@ -39,13 +39,13 @@ impl Pool {
         processor.is_some()
     }
 
-    /// What a producer does.
+    /// Publishes a task, as a producer does; returns whether it woke a processor.
     fn publish(&self) -> bool {
         self.tasks.fetch_add(1, Ordering::Relaxed);
         self.wake_one()
     }
 
-    /// What a processor without work does; whether its second look found some.
+    /// Goes idle as a processor without work does; returns whether its second look found some.
     fn sleep(&self, own: usize, searching: bool) -> bool {
         self.idle.go_idle(own, searching);
         let work = self.tasks.load(Ordering::Relaxed) > 0;
@@ -55,7 +55,7 @@ impl Pool {
         work
     }
 
-    /// What a searcher does that has found a task; whether it woke another.
+    /// Stops searching, as one that has found a task does; returns whether it woke another.
     fn stop_searching(&self) -> bool {
         if !self.idle.stop_searching() {
             return false;

@@ -8,6 +8,6 @@ pub const MAX_THREADS: usize = 8;
 pub struct Call<O> {
     /// The number of calls of each thread that had returned, as far as it could know when it began.
     pub(crate) seen: [u32; MAX_THREADS],
-    /// Its operations, in order: mostly one. Empty if it had no answer and no effect.
+    /// The operations in order: mostly one. Empty if it had no answer and no effect.
     pub(crate) steps: Vec<O>,
 }

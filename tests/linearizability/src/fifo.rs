@@ -40,7 +40,7 @@ pub enum FifoOperation<T> {
     },
     /// All items, at one moment.
     Drain(Vec<T>),
-    /// From now on, pushes are refused.
+    /// Refuses pushes from now on.
     Close,
 }
 

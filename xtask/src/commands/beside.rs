@@ -22,7 +22,7 @@ pub(crate) enum Beside {
 impl Beside {
     pub(crate) const ALL: [Self; 2] = [Self::Apps, Self::Rivals];
 
-    /// Its name, and where it is.
+    /// Returns its name and its folder.
     fn place(self) -> (&'static str, &'static str) {
         match self {
             Self::Apps => ("apps", "apps"),
@@ -48,7 +48,7 @@ impl Beside {
         Workspace::read_by(self.cargo())
     }
 
-    /// Its tests and examples.
+    /// Adds its tests and examples.
     pub(crate) fn add_tests(self, stages: &mut Stages) {
         let (name, _) = self.place();
         stages.run(
@@ -65,7 +65,7 @@ impl Beside {
         }
     }
 
-    /// Its form, and its documentation.
+    /// Adds the checks of its form, and of its documentation.
     pub(crate) fn add_checks(self, stages: &mut Stages) {
         let clippy = "clippy --workspace --all-targets -- -D warnings";
         for (pass, arguments) in [

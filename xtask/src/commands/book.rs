@@ -15,7 +15,7 @@ use links::Page;
 /// The version that is installed: known to build the book without warnings.
 const VERSION: &str = "0.5.4";
 
-/// Where mdbook writes, as `docs/book.toml` says.
+/// The folder that mdbook writes to, as `docs/book.toml` says.
 const BUILT: &str = "target/book";
 
 pub(crate) fn run() -> Result<ExitCode> {

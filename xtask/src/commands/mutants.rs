@@ -52,7 +52,7 @@ pub(crate) struct Options {
     filter: Option<String>,
 }
 
-/// Whose mutants are judged: sources, and the packages whose tests run besides their models.
+/// The crates whose mutants are judged: sources, and packages with tests besides their models.
 const SUBJECTS: &[(&str, &str)] = &[
     ("deque", "crates/deque/src"),
     ("injector", "crates/injector/src"),

@@ -13,7 +13,7 @@ use crate::support::process::{cargo, fresh_folder, git, root, target_directory, 
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, tests};
 
-/// Where the packages are made, below the target directory.
+/// The folder of the packages, below the target directory.
 const PLACE: &str = "publish";
 
 pub(crate) fn run() -> Result<ExitCode> {

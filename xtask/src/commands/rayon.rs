@@ -23,7 +23,7 @@ const RAYON: Package = Package {
     examples: Count::of(246, 0),
 };
 
-/// Its core, of which the tests that use the public interface are run, and the examples of its
+/// Rayon's core, of which the tests that use the public interface are run, and the examples of its
 /// documentation.
 const CORE: Package = Package {
     name: "rayon-core",
@@ -93,7 +93,7 @@ fn add_programs(refused: Option<Errno>, stages: &mut Stages) {
     );
 }
 
-/// Where all of it is made.
+/// Returns the folder where all of it is made.
 fn place() -> PathBuf {
     target_directory("rayon")
 }

@@ -79,7 +79,7 @@ fn is_bounded(room: &str) -> bool {
     room == REPOSITORY || counted(room) == 0 && !room.contains('*')
 }
 
-/// Of the weight of a room, what counts: its sources, or all of it.
+/// Picks the weight of a room that counts: its sources, or all of it.
 fn counted(room: &str) -> usize {
     if room.ends_with("/src") { 0 } else { 2 }
 }

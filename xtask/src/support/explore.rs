@@ -18,7 +18,7 @@ pub(crate) struct Harness<const FIELDS: usize> {
     pub(crate) word: &'static str,
     /// The headings of the fields behind the word.
     pub(crate) fields: [&'static str; FIELDS],
-    /// Where the tests run.
+    /// The folder where the tests run.
     pub(crate) folder: PathBuf,
     /// Variables for the tests.
     pub(crate) environment: Vec<(&'static str, String)>,
@@ -34,7 +34,7 @@ pub(crate) struct Harness<const FIELDS: usize> {
 pub(crate) struct Outcome<const FIELDS: usize> {
     pub(crate) explored: Vec<[String; FIELDS]>,
     pub(crate) ended: Ended,
-    /// Why it counts as failed, if it does.
+    /// The reason why it counts as failed, if it does.
     pub(crate) failure: Option<String>,
 }
 

@@ -24,7 +24,7 @@ impl Tally {
         }
     }
 
-    /// Nothing failed, and there was something to fail.
+    /// Returns whether nothing failed, and there was something to fail.
     pub(crate) const fn is_success(self) -> bool {
         self.failed == 0 && self.passed > 0
     }

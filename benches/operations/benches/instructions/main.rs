@@ -1,4 +1,4 @@
-//! How many instructions an operation takes: `cargo bench --bench instructions`.
+//! Counts the instructions of an operation: `cargo bench --bench instructions`.
 //!
 //! callgrind counts them, so the figures are the same from run to run, on a busy machine too. With
 //! `-- --check` they are compared with the bars in `instructions.json`, with `-- --write` they
@@ -22,7 +22,7 @@ const WARM_UP: u64 = 8;
 /// Rounds that are counted.
 const ROUNDS: u64 = 64;
 
-/// How often a job is done in the shorter of the two runs whose difference counts.
+/// The number of times that a job is done in the shorter of the two runs whose difference counts.
 const TIMES: u64 = 65_536;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -47,11 +47,11 @@ struct Arguments {
     #[arg(long, hide = true)]
     run: Option<String>,
 
-    /// How often `--run` does a job.
+    /// The number of times that `--run` does a job.
     #[arg(long, hide = true, default_value_t = TIMES)]
     times: u64,
 
-    /// What cargo passes to every bench target.
+    /// Passed by cargo to every bench target.
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -17,21 +17,21 @@ use bevy_ecs::system::{Res, ResMut};
 use bevy_ecs::world::World;
 use filch_engine::Worker;
 
-/// How many there are.
+/// The number of systems.
 pub const SYSTEMS: usize = 1_000;
 
-/// What a system of a frame takes, by measurement.
+/// The time that a system of a frame takes, by measurement.
 const NANOSECONDS: f64 = 100.0;
 
-/// What each frame is asked for by.
+/// The message that asks for a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame;
 
-/// What system `N` changes.
+/// The data that system `N` changes.
 #[derive(Resource)]
 struct Own<const N: usize>([u64; 4]);
 
-/// What every other system reads beside.
+/// The data that every other system reads beside.
 #[derive(Debug, Resource)]
 pub struct Settings(u64);
 

@@ -14,10 +14,10 @@ const TOP: i32 = 66;
 const BOTTOM: i32 = 16;
 /// The axis is between these: names are left of it, medians right.
 const AXIS: [i32; 2] = [410, 740];
-/// How far away from 1 the axis goes at least.
+/// The least distance from 1 that the axis shows, as a factor.
 const LEAST: f64 = 2.0;
 
-/// For text and axes: as far from white as from black.
+/// The colour of text and axes: as far from white as from black.
 const GREY: &str = "#7D8590";
 const BLUE: &str = "#2F81DC";
 const ORANGE: &str = "#DB6D28";

@@ -15,21 +15,21 @@ pub struct Change {
     pub row: [String; 3],
     /// The scenario's unit.
     pub unit: String,
-    /// What the contender is to us.
+    /// The contender's relation to us.
     pub role: Role,
     /// The medians, before and after.
     pub medians: [f64; 2],
-    /// How many times as bad as before it is.
+    /// The factor by which it is worse than before.
     pub change: f64,
-    /// Where that is with 95 % at least. `None`: there are too few rounds to say.
+    /// The interval of that with 95 % at least. `None`: there are too few rounds to say.
     pub interval: Option<[f64; 2]>,
-    /// How many times as bad all others than ours are in that scenario, in the median: what the
-    /// machine did meanwhile.
+    /// The factor by which all but ours are worse in that scenario, in the median: the machine's
+    /// share.
     pub machine: Option<f64>,
 }
 
 impl Change {
-    /// Whether the whole interval is on one side of 1.
+    /// Returns whether the whole interval is on one side of 1.
     pub fn is_beyond_noise(&self) -> bool {
         self.interval
             .is_some_and(|[low, high]| low > 1.0 || high < 1.0)

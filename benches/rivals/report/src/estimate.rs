@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How sure an interval is, unless it says otherwise.
+/// The confidence of an interval, unless it says otherwise.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A median and its interval.
@@ -10,8 +10,8 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The median of the rounds.
     pub median: f64,
-    /// Where the median of infinitely many rounds is, with [`CONFIDENCE`] at least. `None`: there
-    /// are too few to say.
+    /// The range of the median of infinitely many rounds, with [`CONFIDENCE`] at least. `None`:
+    /// there are too few to say.
     pub interval: Option<[f64; 2]>,
 }
 

@@ -3,7 +3,7 @@
 use crate::chart::{self, Row};
 use crate::run::Run;
 
-/// What a row is called there, and which it is: group, scenario, and one of ours.
+/// The rows: the name there, then group, scenario, and one of ours.
 const ROWS: &str = "
 deque: push and pop | deque | depth 1 | filch-deque biased
 deque: push and pop, shared | deque | depth 1 | filch-deque shared

@@ -1,4 +1,4 @@
-//! What filch's comparisons are stored as, and what is made of it: tables, a chart, ratios.
+//! The stored form of filch's comparisons, and its uses: tables, a chart, ratios.
 //!
 //! `filch-benches` measures and writes; the program of this package compares stored runs and puts
 //! their tables into docs/performance.md, and its test sees that they stay what was measured.

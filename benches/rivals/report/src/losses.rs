@@ -12,7 +12,7 @@ use crate::reasons::Reasons;
 use crate::run::{Role, Run, Scenario};
 use crate::tables::{name, with_median};
 
-/// What a loss without a reason says.
+/// The text for a loss without a reason.
 const UNKNOWN: &str = "no reason is known";
 
 const HEADING: &str =
@@ -21,7 +21,7 @@ const HEADING: &str =
 /// A row.
 struct Loss<'a> {
     ratio: Ratio<'a>,
-    /// Whether it is the best of ours that loses: then the others of ours do as well.
+    /// `true` if the best of ours loses: then the others of ours do as well.
     by_the_best: bool,
     others: Vec<Ratio<'a>>,
 }
@@ -44,7 +44,7 @@ pub(crate) fn table(run: &Run, reasons: &Reasons) -> String {
     text
 }
 
-/// What is lost in a scenario.
+/// Returns the losses of a scenario.
 fn lost(scenario: &Scenario) -> Vec<Loss<'_>> {
     let best = scenario.best(Role::Ours).map(|best| &best.name);
     let ratios = scenario.ratios();

@@ -1,5 +1,5 @@
-//! What is made of stored runs: a comparison of two, and what is published of one, the tables of
-//! docs/performance.md and the chart of the front page. A test sees that nobody has edited these.
+//! Compares two stored runs, and publishes one: the tables of docs/performance.md and the chart of
+//! the front page. A test sees that nobody has edited these.
 
 use std::fs;
 use std::path::Path;

@@ -14,7 +14,7 @@ const TABLE: &str = "<!-- table: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end of table -->";
 
-/// What a line says within a comment that begins with `mark`.
+/// Returns the text of a comment that begins with `mark`.
 fn marked<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     line.strip_prefix(mark)?.strip_suffix(CLOSE)
 }

@@ -6,18 +6,18 @@ use crate::run::{Role, Run, Scenario, Series};
 /// A contender of ours, and how it did.
 #[derive(Debug)]
 pub struct Ratio<'a> {
-    /// Where.
+    /// The scenario of both.
     pub scenario: &'a Scenario,
-    /// Ours.
+    /// The series of ours.
     pub ours: &'a Series,
     /// The rival with the best median.
     pub rival: &'a Series,
-    /// How many times as bad as the rival ours was, round by round: above 1 it lost. A slow minute
-    /// falls on both sides of a round, and so on no ratio.
+    /// The factor by which ours was worse than the rival, round by round: above 1 it lost. A slow
+    /// minute falls on both sides of a round, and so on no ratio.
     pub ratio: Estimate,
 }
 
-/// Which side won.
+/// The side that won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Ours did.
@@ -29,8 +29,8 @@ pub enum Verdict {
 }
 
 impl Ratio<'_> {
-    /// By the interval; by the median alone where there are too few rounds for one. Less than half
-    /// a per cent is neither a win nor a loss, however sure it is.
+    /// Judges by the interval; by the median alone where there are too few rounds for one. Less
+    /// than half a per cent is neither a win nor a loss, however sure it is.
     pub fn verdict(&self) -> Verdict {
         let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
         if (self.ratio.median - 1.0).abs() < 0.005 {

@@ -1,4 +1,4 @@
-//! Why we lose where we lose: `benches/reasons.toml`.
+//! The reasons of our losses: `benches/reasons.toml`.
 
 use serde::Deserialize;
 
@@ -13,15 +13,15 @@ pub struct Reasons {
     reason: Vec<Reason>,
 }
 
-/// Why a row is lost.
+/// The reason of a lost row.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     /// The row's group.
     pub group: String,
-    /// Its scenario. A `*` is any text.
+    /// The row's scenario. A `*` is any text.
     pub scenario: String,
-    /// Its contender; without one, any of ours.
+    /// The row's contender; without one, any of ours.
     pub contender: Option<String>,
     /// A sentence or two, in Markdown, with links from the repository's root.
     pub because: String,
@@ -42,7 +42,7 @@ impl Reason {
     }
 }
 
-/// Whether the text is what the pattern says, in which each `*` is any text.
+/// Returns whether the text matches the pattern, in which each `*` is any text.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -54,7 +54,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 }
 
 impl Reasons {
-    /// From the text of the file.
+    /// Parses the text of the file.
     ///
     /// # Errors
     /// If the text is none.
@@ -62,14 +62,14 @@ impl Reasons {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Why the row is lost, if it is known.
+    /// Returns the reason why the row is lost, if it is known.
     pub fn of(&self, ratio: &Ratio<'_>) -> Option<&str> {
         let reason = self.reason.iter().find(|reason| reason.is_about(ratio));
         reason.map(|reason| reason.because.as_str())
     }
 
-    /// What is wrong with the reasons, as the run shows it: about a row that is won, or about none.
-    /// Groups that were not measured, or whose curves alone were, say nothing.
+    /// Lists the errors of the reasons, as the run shows them: about a row that is won, or about
+    /// none. Groups that were not measured, or whose curves alone were, say nothing.
     pub fn complaints(&self, run: &Run) -> Vec<String> {
         let measured = self.reason.iter();
         let measured = measured.filter(|reason| run.scenarios(&reason.group).next().is_some());

@@ -42,7 +42,7 @@ pub(crate) fn of(run: &Run, reasons: &Reasons) -> String {
     text
 }
 
-/// How the tables are to be read.
+/// The legend of the tables.
 const LEGEND: &str = "\
 Medians of the rounds; in brackets, where the median of infinitely many rounds would be, with 95 %
 at least (the sign test's interval, of order statistics). The ratio is that of ours to the best

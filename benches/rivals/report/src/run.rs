@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Estimate, median};
 
-/// What was measured in one go, by one program on one machine.
+/// The results that one program measured on one machine in one go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Where, by what, and when.
+    /// The place, the program and the time.
     pub machine: Machine,
-    /// How much.
+    /// The amount of measuring.
     pub effort: Effort,
-    /// In the order in which they were measured.
+    /// The results in the order in which they were measured.
     pub results: Vec<Scenario>,
 }
 
@@ -23,7 +23,7 @@ pub struct Run {
 /// determined is `unknown`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What the processor calls itself.
+    /// The name that the processor gives itself.
     pub cpu: String,
     /// Cores that the program may use.
     pub cores: usize,
@@ -33,14 +33,14 @@ pub struct Machine {
     pub rustc: String,
     /// Followed by `-dirty` if the tree differed from it.
     pub commit: String,
-    /// When the run began, UTC.
+    /// The time when the run began, UTC.
     pub date: String,
     /// The load average of the minute before.
     pub load: String,
 }
 
 impl Machine {
-    /// Whether their figures may stand in one table.
+    /// Returns whether their figures may stand in one table.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = |of: fn(&Self) -> &str| of(self) == of(other);
         self.cores == other.cores
@@ -51,23 +51,23 @@ impl Machine {
     }
 }
 
-/// How much was measured.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Rounds that count.
     pub rounds: usize,
-    /// Whether each round was an eighth as long.
+    /// `true` if each round was an eighth as long.
     pub quick: bool,
-    /// Of the order in which the contenders took their turns.
+    /// The seed of the order in which the contenders took their turns.
     pub seed: u64,
 }
 
 impl Effort {
-    /// As many rounds are a comparison, also short ones: these scatter more, and the intervals say
-    /// how much.
+    /// The least number of rounds for a comparison, also of short ones: these scatter more, and the
+    /// intervals say how much.
     pub const ENOUGH_ROUNDS: usize = 15;
 
-    /// How many rounds there were, and of what length.
+    /// Tells the number of rounds, and their length.
     pub(crate) fn in_words(self) -> String {
         let Self { rounds, quick, .. } = self;
         match quick {
@@ -85,16 +85,16 @@ impl Effort {
 pub struct Scenario {
     /// The group that it belongs to.
     pub group: String,
-    /// Its name.
+    /// The scenario's name.
     pub scenario: String,
-    /// Of its figures.
+    /// The unit of its figures.
     pub unit: String,
-    /// Which of two figures wins.
+    /// The rule by which one of two figures wins.
     pub better: Better,
-    /// Where it stands on a curve over the number of workers, if it does.
+    /// Its place on a curve over the number of workers, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
-    /// In the order in which they are listed in the code.
+    /// The contenders in the order in which they are listed in the code.
     pub contenders: Vec<Series>,
 }
 
@@ -103,11 +103,11 @@ pub struct Scenario {
 pub struct Point {
     /// The name of the curve.
     pub curve: String,
-    /// How many workers each pool has.
+    /// The number of workers in each pool.
     pub workers: usize,
 }
 
-/// Which of two figures wins.
+/// The rule by which one of two figures wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -126,7 +126,7 @@ impl Better {
         }
     }
 
-    /// How many times as bad as `other` the figure is: below 1 it wins.
+    /// Returns the factor by which the figure is worse than `other`: below 1 it wins.
     pub fn ratio(self, figure: f64, other: f64) -> f64 {
         match self {
             Self::Lower => figure / other,
@@ -140,16 +140,16 @@ impl Better {
 pub struct Series {
     /// The contender.
     pub name: String,
-    /// What it is to us.
+    /// The contender's relation to us.
     pub role: Role,
     /// One for each round, in the order of the rounds: equal places were measured together.
     pub figures: Vec<f64>,
-    /// Of the operations of all rounds, if they were timed one by one.
+    /// The latencies of the operations of all rounds, if they were timed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
 }
 
-/// What a contender is to us.
+/// The relation of a contender to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

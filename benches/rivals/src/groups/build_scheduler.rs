@@ -102,8 +102,8 @@ fn beside<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// What each form does for a job at least: its id comes into a table, and the id of another one is
-/// found there.
+/// Does the least that each form does for a job: its id comes into a table, and the id of another
+/// one is found there.
 fn ids_alone(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
     move || {
         let mut ids: HashMap<u64, u32> = (0..waiting).map(|id| (id, 0)).collect();

@@ -23,7 +23,7 @@ use crate::harness::{Effort, Scenario};
 use crate::work::Work;
 use crate::workers::workers;
 
-/// How many items a filled deque holds.
+/// The number of items in a filled deque.
 const FILL: usize = 256;
 
 /// Victims that a thief visits in one timed stretch, so that reading the clock is spread over many

@@ -14,7 +14,7 @@ use self::throughput::{Batches, OneByOne, Sleeping, burst, fan_in, one_thread};
 use crate::harness::{Effort, Scenario};
 use crate::workers::those_or;
 
-/// With the queues that can wait, or with all of them. `$turn` is generic over the queue `$Queue`.
+/// Takes the queues that can wait, or all of them. `$turn` is generic over the queue `$Queue`.
 macro_rules! scenario {
     ($name:expr, $unit:literal, $add:ident, |$Queue:ident| $turn:expr;
         $($label:literal: $queue:ty),*) => {{
@@ -69,7 +69,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     scenarios
 }
 
-/// On one thread.
+/// Makes the scenarios on one thread.
 fn alone(effort: Effort) -> Vec<Scenario> {
     let events = effort.operations(1_000_000);
     vec![

@@ -1,5 +1,4 @@
-//! What one waits for while others are busy, and how the time is shared: no figure here is a
-//! throughput.
+//! Waits of one while others are busy, and the shares of the time: no figure here is a throughput.
 //!
 //! Each round has a pool of its own, for there is work left in it. Where something comes from
 //! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
@@ -24,13 +23,13 @@ use crate::processor_time::load;
 use crate::work::Work;
 use crate::workers::workers;
 
-/// Until every worker is busy, or every worker sleeps.
+/// The time until every worker is busy, or every worker sleeps.
 pub(super) const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Blocking calls at once: more than the threads that a pool may have.
 const CALLS: usize = 700;
 
-/// How long each of them takes.
+/// The length of each of them.
 const CALL: Duration = Duration::from_millis(100);
 
 /// Says when a round is over, to all that is still going on in the pool.
@@ -95,12 +94,12 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     all
 }
 
-/// So long, or less in a quick run.
+/// Returns that length, or less in a quick run.
 fn length(effort: Effort, milliseconds: u64) -> Duration {
     Duration::from_millis(effort.operations(milliseconds))
 }
 
-/// How the time is shared.
+/// Makes the scenarios of sharing the time.
 fn shares(workers: usize, effort: Effort) -> Vec<Scenario> {
     let length = length(effort, 500);
     let (yielders, pairs) = ((16, Work::micros(50)), (16, Work::micros(5)));

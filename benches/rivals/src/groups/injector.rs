@@ -15,7 +15,7 @@ use crate::clock::{Backoff, cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
 use crate::workers::those_or;
 
-/// How many items a take moves besides the one that it returns.
+/// The items that a take moves besides the one that it returns.
 const MORE: usize = 16;
 
 /// Items pushed before the takes begin, on one thread.

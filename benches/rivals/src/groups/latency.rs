@@ -1,7 +1,7 @@
-//! How soon something happens: a message to an idle process, a wake-up, the first step of a task, a
-//! timer. In quiet, and beside what keeps the pool busy; with as many workers as elsewhere, and
-//! with eight, which are more than the cores of a small machine. And what it costs of the
-//! processors.
+//! The time until something happens: a message to an idle process, a wake-up, the first step of a
+//! task, a timer. In quiet, and beside what keeps the pool busy; with as many workers as elsewhere,
+//! and with eight, which are more than the cores of a small machine. And the processor time that it
+//! costs.
 //!
 //! A message is measured beside all that the group `fairness` is about, the others
 //! beside two of those mixtures.
@@ -21,7 +21,7 @@ use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{Actors, Async, BlockingPool, Filch, Pool, TOTAL, Talking, Tokio};
 use crate::workers::{WORKERS, those_or, workers};
 
-/// From one event to the next.
+/// The time from one event to the next.
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// More than the cores of a small machine.

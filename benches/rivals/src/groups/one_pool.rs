@@ -24,7 +24,7 @@ const FIB: u32 = 35;
 /// Calls of that which fork, or nearly.
 const FORKS: u64 = 14_930_351;
 
-/// What runs processes, and what runs jobs, on as many cores together as each alone would have.
+/// Two pools, for processes and for jobs, on as many cores together as each alone would have.
 trait Both: Sync + 'static {
     type Processes: Pool;
 
@@ -175,7 +175,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     ]
 }
 
-/// How much of each.
+/// The number of each.
 #[derive(Clone, Copy)]
 struct Mix {
     fibs: u64,
@@ -183,7 +183,7 @@ struct Mix {
 }
 
 impl Mix {
-    /// Does it, with both at once.
+    /// Runs both at once.
     fn run(self, both: &impl Both) {
         thread::scope(|scope| {
             scope.spawn(|| (0..self.fibs).for_each(|_| _ = black_box(both.fib())));
@@ -196,7 +196,7 @@ fn timed_fib(jobs: &Jobs) -> f64 {
     cost(FORKS, || _ = black_box(fib_on_ours(jobs)))
 }
 
-/// What each of so many hops of a pair takes.
+/// Measures each of so many hops of a pair.
 fn timed_hops(pool: &impl Pool, hops: u64) -> f64 {
     let (done, is_done) = mpsc::channel();
     let left = Arc::new(AtomicU64::new(hops));
@@ -232,8 +232,7 @@ fn context_switches<B: Both>(mix: Mix) -> impl FnMut() -> f64 {
     })
 }
 
-/// How often threads of this program that live now have been switched from, as far as the system
-/// says.
+/// Counts the switches away from threads of this program that live now, as far as the system says.
 fn switches() -> u64 {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
     let of_thread = |status: String| -> u64 {
@@ -262,7 +261,7 @@ fn beside_fib(both: &impl Both, work: impl FnOnce()) {
     });
 }
 
-/// From one step of a pair to the next.
+/// Measures from one step of a pair to the next.
 fn hops_beside_fib<B: Both>(hops: u64) -> impl FnMut() -> Vec<f64> {
     keeping(B::new, move |both| {
         let latencies = Arc::new(Mutex::new(Vec::with_capacity(hops as usize)));
@@ -291,7 +290,7 @@ fn hops_beside_fib<B: Both>(hops: u64) -> impl FnMut() -> Vec<f64> {
     })
 }
 
-/// From the sending to the step, for a process that is idle otherwise.
+/// Measures from the sending to the step, for a process that is idle otherwise.
 fn messages_beside_fib<B: Both>(messages: u64) -> impl FnMut() -> Vec<f64> {
     keeping(B::new, move |both| {
         let (took, taken) = mpsc::channel();

@@ -43,7 +43,7 @@ fn spinning() -> (impl Fn(), impl Fn() + Send) {
     (hint::spin_loop, || ())
 }
 
-/// How a thread waits.
+/// A thread's way to wait.
 #[derive(Clone, Copy)]
 enum Wait {
     /// It sleeps at once.

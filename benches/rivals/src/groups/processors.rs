@@ -34,7 +34,7 @@ const TICK: Duration = Duration::from_millis(1);
 /// Long enough for spinners to go to sleep.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// What the scenarios need from a pool.
+/// A pool, as the scenarios need it.
 trait Pool: 'static {
     fn new() -> Self;
     /// A task that adds `number` to the total.
@@ -44,7 +44,7 @@ trait Pool: 'static {
     fn grow(&self, depth: u32);
 }
 
-/// What a task of a tree does, with how a child is spawned.
+/// Does the work of a task of a tree, which calls `spawn` for each child.
 fn branch(depth: u32, spawn: impl Fn(u32)) {
     match depth.checked_sub(1) {
         None => TOTAL.add(1),

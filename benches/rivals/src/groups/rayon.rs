@@ -1,5 +1,5 @@
-//! What users of rayon write, on rayon's core and on ours: the programs of `examples/rayon`, which
-//! `cargo xtask bench --group rayon` builds twice.
+//! Programs as users of rayon write them, on rayon's core and on ours: those of `examples/rayon`,
+//! which `cargo xtask bench --group rayon` builds twice.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const ROUNDS_OF_A_PROCESS: usize = 5;
 const OURS: &str = "filch";
 const THEIRS: &str = "rayon";
 
-/// None, unless they were built.
+/// Makes the scenarios; none, unless the programs were built.
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let Some(folder) = env::var_os("FILCH_RAYON_PROGRAMS").map(PathBuf::from) else {
         return Vec::new();

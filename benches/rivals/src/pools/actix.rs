@@ -6,7 +6,7 @@ use actix::{Actor, Addr, Arbiter, Context, Handler, Message, Recipient, System, 
 
 use super::Actors;
 
-/// Its arbiters, to which actors are dealt in turn: as many as workers, or a single one.
+/// A pool's arbiters, to which actors are dealt in turn: as many as workers, or a single one.
 pub(crate) struct Actix<const IS_SINGLE: bool = false> {
     arbiters: Vec<Arbiter>,
     next: Cell<usize>,

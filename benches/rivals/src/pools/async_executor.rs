@@ -15,7 +15,7 @@ use super::{Actors, Pool, Spawner, TOTAL};
 
 /// Threads for an executor, which has none itself, until this is dropped.
 pub(crate) struct ExecutorThreads {
-    /// Nothing is sent: the threads end when it is closed.
+    /// A channel on which nothing is sent: the threads end when it is closed.
     stop: Sender<()>,
     threads: Vec<JoinHandle<()>>,
 }

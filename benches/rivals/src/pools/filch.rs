@@ -135,10 +135,10 @@ impl Spawner for FilchFutures {
     }
 }
 
-/// What a process is told that also answers.
+/// A message to a process that also answers.
 pub(crate) enum Talk {
     Number(u64),
-    /// From a thread outside that wants it back.
+    /// A number from a thread outside that wants it back.
     Ask(u64, Caller<u64>),
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn tokio_runtime(workers: usize) -> Runtime {
     runtime.expect("the system gives threads")
 }
 
-/// With timers.
+/// Makes a runtime with timers.
 fn tokio_with_clock(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     let runtime = builder.worker_threads(workers).enable_time().build();

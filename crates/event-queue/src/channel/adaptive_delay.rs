@@ -30,7 +30,7 @@ impl AdaptiveDelay {
     const LONGEST: u32 = 256;
     const LONGEST_GAP: u32 = 64;
 
-    /// Without pauses.
+    /// Makes one without pauses.
     pub(super) const fn new() -> Self {
         Self {
             run: 0,
@@ -40,8 +40,8 @@ impl AdaptiveDelay {
         }
     }
 
-    /// The receiver has caught up. Returns how long to pause before it looks again: at most as long
-    /// as the events of the last run were worth `pauses_per_event` each.
+    /// Notes that the receiver has caught up. Returns how long to pause before it looks again: at
+    /// most as long as the events of the last run were worth `pauses_per_event` each.
     pub(super) fn caught_up(&mut self, pauses_per_event: u32) -> u32 {
         let run = core::mem::take(&mut self.run);
         if run == 0 {
@@ -66,7 +66,7 @@ impl AdaptiveDelay {
         self.pauses
     }
 
-    /// No event came during the pause.
+    /// Notes that no event came during the pause.
     pub(super) const fn in_vain(&mut self) {
         self.pauses = 0;
         self.skips = self.gap;

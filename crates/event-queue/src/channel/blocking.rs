@@ -18,7 +18,7 @@ use super::recv_error::RecvError;
 const NAP: Duration = Duration::from_millis(1);
 
 impl<T: Send> Receiver<T> {
-    /// As [`recv`](Self::recv), but waits for `timeout` at most.
+    /// Waits for an event as [`recv`](Self::recv) does, but for `timeout` at most.
     ///
     /// # Errors
     /// [`RecvError::Empty`] if none has come by then, [`RecvError::Disconnected`] if none can come.
@@ -30,7 +30,7 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// `None`: however long it takes.
+    /// Waits until `deadline`; `None`: however long it takes.
     #[cold]
     #[inline(never)]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {

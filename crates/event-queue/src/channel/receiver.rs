@@ -106,7 +106,7 @@ impl<T: Send> Receiver<T> {
         Some(place)
     }
 
-    /// The rest of `pop`.
+    /// Does the rest of `pop`.
     #[cold]
     #[inline(never)]
     fn pop_slowly(&mut self) -> Option<T> {
@@ -134,14 +134,14 @@ impl<T: Send> Receiver<T> {
         event
     }
 
-    /// A scan of all that is claimed now, if that is anything.
+    /// Begins a scan of all that is claimed now, if that is anything.
     fn new_scan(&self) -> Option<Scan> {
         let head = self.shared.consumer.head();
         let limit = self.shared.producers.snapshot();
         (head != limit).then_some(Scan::new(head, limit))
     }
 
-    /// The next event of the scan, if there is one.
+    /// Takes the next event of the scan, if there is one.
     fn pop_by_scan(&mut self) -> Option<T> {
         let scan = self.scan.as_mut()?;
         let (consumer, producers) = (&self.shared.consumer, &self.shared.producers);

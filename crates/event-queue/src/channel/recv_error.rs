@@ -1,9 +1,9 @@
-//! Why there was no event.
+//! The reason why there was no event.
 
 use core::error::Error;
 use core::fmt;
 
-/// Why a receiver has no event to give.
+/// The reason why a receiver has no event to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecvError {
     /// None is there now, or none came in time. One may still come.

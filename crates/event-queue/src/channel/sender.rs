@@ -56,7 +56,7 @@ impl<T: Send> Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// One more, for the life of that number.
+    /// Makes one more, for the life of that number.
     pub(super) fn new(shared: &Arc<Shared<T>>, generation: u32) -> Self {
         shared.join();
         Self {

@@ -31,7 +31,7 @@ impl<T> Shared<T> {
     /// takes a good part of what a backlog of these costs.
     const LARGEST: usize = if size_of::<T>() > 64 { 16_376 } else { 4088 };
 
-    /// An empty queue, without senders.
+    /// Makes an empty queue, without senders.
     pub(super) fn new() -> Self {
         // There are few channels, so this may be large: one rewind serves some two hundred events.
         let first = Block::<T>::slots_in(2040, 7);

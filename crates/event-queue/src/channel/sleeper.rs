@@ -1,4 +1,4 @@
-//! Where a receiver that sleeps leaves its waker.
+//! The place where a receiver that sleeps leaves its waker.
 
 use alloc::boxed::Box;
 use core::ptr;
@@ -13,7 +13,7 @@ use filch_sync::cell::UnsafeCell;
 /// receiver once. It is a pointer, so that each of the two is one swap, and the receiver may
 /// register another waker at any time without waiting for a producer that is waking the last one.
 pub(super) struct Sleeper {
-    /// From a box; null: the receiver is awake, or is being woken.
+    /// The waker, from a box; null: the receiver is awake, or is being woken.
     waker: AtomicPtr<UnsafeCell<Waker>>,
 }
 

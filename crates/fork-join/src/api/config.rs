@@ -1,4 +1,4 @@
-//! How many threads a pool has, what it does with them, and why there may be no such pool.
+//! The settings of a pool, and the errors of a start.
 
 use std::any::Any;
 use std::error::Error;
@@ -16,14 +16,14 @@ pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 /// Told what a panic said.
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// What a pool is to be like: how many threads, and what they do.
+/// The settings of a pool: its threads, and what they do.
 pub struct Config {
     threads: Option<usize>,
     blocking_threads: usize,
-    /// How the threads are made.
+    /// The settings by which the threads are made.
     processors: ProcessorsConfig,
     pub(crate) stack_size: Option<usize>,
-    /// It says something of threads.
+    /// `true` if a setting of threads was called.
     pub(crate) says_threads: bool,
     pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
@@ -33,7 +33,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// As many threads as the system runs at a time; other defaults as the methods say.
+    /// Returns as many threads as the system runs at a time; other defaults as the methods say.
     fn default() -> Self {
         Self {
             threads: None,
@@ -51,14 +51,14 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How many threads run jobs at a time. Default: the parallelism that the system reports.
+    /// Sets the number of threads that run jobs at a time. Default: the system's parallelism.
     #[must_use]
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
         self.saying_threads()
     }
 
-    /// How many further threads there may be for those that are in
+    /// Sets the number of further threads for those that are in
     /// [`blocking`](crate::Worker::blocking) calls. Beyond it, such a call keeps its place from
     /// other jobs. Default: none.
     #[must_use]
@@ -67,7 +67,7 @@ impl Config {
         self.saying_threads()
     }
 
-    /// The threads are called this, a dash and a number. Default: `filch-fork-join`. It must not
+    /// Names the threads: this, a dash and a number. Default: `filch-fork-join`. It must not
     /// contain a NUL byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
@@ -89,12 +89,12 @@ impl Config {
         self.saying_threads()
     }
 
-    /// How many jobs may stand on a thread's stack that are not known to be parts of one another. A
-    /// thread that waits runs other jobs on top of its stack. The last one that may stand there
-    /// runs as in [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but
-    /// parts of it. So the stack is at most so many times as deep as that of the sequential
-    /// recursion. Default: as many as the [stack](Self::stack_size) holds. With 1, each wait leaves
-    /// all jobs alone that are no part of the job that waits; 0 is the same. The fewer, the more
+    /// Limits the jobs on a thread's stack that are not known to be parts of one another. A thread
+    /// that waits runs other jobs on top of its stack. The last one that the limit allows runs as
+    /// in [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but parts of
+    /// it. So the stack is at most `count` times as deep as that of the sequential recursion.
+    /// Default: as many as the [stack](Self::stack_size) holds. With 1, each wait leaves all jobs
+    /// alone that are no part of the job that waits; 0 is the same. The lower the limit, the more
     /// threads sleep beside work.
     ///
     /// For programs whose jobs wait for nothing but what they have forked or spawned. If *every*
@@ -108,8 +108,8 @@ impl Config {
         self
     }
 
-    /// The thread that starts the pool is one of its threads, with index 0. It runs jobs while it
-    /// waits in a `join`, a scope or a `yield_now`, and stays a thread of this pool until it exits.
+    /// Makes the thread that starts the pool one of its own, with index 0. It runs jobs while it
+    /// waits in a `join`, a scope or a `yield_now`, and stays in this pool until it exits.
     #[must_use]
     pub fn with_caller(mut self) -> Self {
         self.takes_caller = true;
@@ -149,7 +149,7 @@ impl Config {
         }
     }
 
-    /// So many processors, as the pool wants them.
+    /// Returns the settings of `count` processors, as the pool wants them.
     pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
         let limit = count.saturating_add(self.blocking_threads);
         self.processors.processors(count).thread_limit(limit)
@@ -181,7 +181,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Why a pool could not be started.
+/// The reason why a pool could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -189,7 +189,7 @@ pub enum StartError {
     NoThreads,
     /// More threads than a pool can have.
     TooManyThreads {
-        /// What was asked for.
+        /// The number asked for.
         asked: usize,
         /// The largest number that is possible.
         max: usize,
@@ -204,7 +204,7 @@ pub enum StartError {
     /// The threads [were to be a scheduler's](crate::Pool::start_on), which has made them already;
     /// and the [`Config`] says how many there are to be, or how they begin, end, or are made.
     ThreadsAreMade,
-    /// There was to be a thread, and there is none. Those that had been started exit.
+    /// A thread could not be had. Those that had been started exit.
     Thread(io::Error),
 }
 

@@ -10,10 +10,10 @@ use crate::worker::Worker;
 static GLOBAL: OncePool = OncePool::new();
 
 impl Pool {
-    /// The pool on which [`join`], [`scope`] and [`spawn`] run what is called outside of any pool.
-    /// It is never dropped. It has a thread for each that the system runs at a time, unless
-    /// [`set_global`](Self::set_global) came first. Blocking, the first time: one thread starts it,
-    /// and others wait for that.
+    /// Returns the pool on which [`join`], [`scope`] and [`spawn`] run what is called outside of
+    /// any pool. It is never dropped. It has a thread for each that the system runs at a time,
+    /// unless [`set_global`](Self::set_global) came first. Blocking, the first time: one thread
+    /// starts it, and others wait for that.
     ///
     /// # Errors
     /// [`StartError`], if the system refuses a thread. The next call tries again.
@@ -61,8 +61,8 @@ where
     })
 }
 
-/// On a thread that has no worker yet, and gets one if it is one of a scheduler's that has a pool
-/// attached.
+/// Joins on a thread that has no worker yet: with a worker of a scheduler's attached pool, if the
+/// thread is that scheduler's, else on the global pool.
 #[cold]
 #[inline(never)]
 fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)

@@ -1,4 +1,4 @@
-//! What jobs know of the threads that run them.
+//! The pool's threads, as jobs know them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,7 +22,7 @@ pub(crate) struct PoolHost {
     pub(crate) on_panic: Option<OnPanic>,
 }
 
-/// Whose they are.
+/// The threads that run the jobs.
 pub(crate) enum HostThreads {
     /// The caller is the only one.
     None,
@@ -87,7 +87,7 @@ impl Host for PoolHost {
     }
 }
 
-/// What the workers of a pool share that has this host.
+/// Makes the state that the workers of a pool with this host share.
 pub(crate) fn shared(host: &Arc<dyn Host>, nested_jobs: Option<u32>) -> Arc<Shared> {
     asymmetric::register_aside();
     let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);

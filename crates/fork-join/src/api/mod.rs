@@ -1,4 +1,4 @@
-//! What a user makes: pools, of threads, and what comes to them from outside.
+//! The user's side: pools, their threads, and jobs that come to them from outside.
 
 pub(crate) mod config;
 pub(crate) mod global;

@@ -13,7 +13,7 @@ pub struct OncePool {
 }
 
 impl OncePool {
-    /// Without a pool.
+    /// Makes one without a pool.
     pub const fn new() -> Self {
         Self {
             pool: OnceLock::new(),
@@ -21,8 +21,8 @@ impl OncePool {
         }
     }
 
-    /// The pool, which `start` starts if there is none. Blocking beside another thread that starts
-    /// it.
+    /// Returns the pool, which `start` starts if there is none. Blocking beside another thread that
+    /// starts it.
     ///
     /// # Errors
     /// As `start`. The next call tries again.
@@ -33,7 +33,7 @@ impl OncePool {
         }
     }
 
-    /// Has `start` start the pool.
+    /// Calls `start` to start the pool.
     ///
     /// # Errors
     /// The one that there is, if there is one.

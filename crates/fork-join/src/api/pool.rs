@@ -27,7 +27,7 @@ pub struct Pool {
     pub(crate) shared: Arc<Shared>,
     /// Kept for those that come from outside.
     host: Arc<dyn Host>,
-    /// None, if the caller is the only thread, or the threads are another scheduler's.
+    /// `None` if the caller is the only thread, or the threads are another scheduler's.
     processors: Option<Arc<Processors<Infallible>>>,
     machines: Option<Machines>,
     takes_caller: bool,
@@ -56,7 +56,7 @@ impl Pool {
     /// them.
     pub const MAX_THREADS: usize = MAX_SEATS;
 
-    /// A pool of `threads` threads, with what [`Config`] has by default.
+    /// Makes a pool of `threads` threads, with the defaults of [`Config`].
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -64,8 +64,8 @@ impl Pool {
         Self::start(Config::default().threads(threads))
     }
 
-    /// A pool as `config` says. Blocking, while the system makes the threads. It does not wait for
-    /// what they do first, which is [`on_start`](Config::on_start).
+    /// Starts a pool as `config` says. Blocking, while the system makes the threads. It does not
+    /// wait for what they do first, which is [`on_start`](Config::on_start).
     ///
     /// # Errors
     /// [`StartError`]: there are to be no threads, or too many; the system refuses one; or the
@@ -75,9 +75,9 @@ impl Pool {
         Self::start_by(config, Processors::start_all)
     }
 
-    /// A pool as `config` says, of threads that `spawn` makes: it says why there is no such thread,
-    /// or sees to it that the thread [runs](Thread::run), at once or at any time later. It is
-    /// called for one after the other, and not after the return. When the pool is dropped, they
+    /// Starts a pool as `config` says, of threads that `spawn` makes: it says why there is no such
+    /// thread, or sees to it that the thread [runs](Thread::run), at once or at any time later. It
+    /// is called for one after the other, and not after the return. When the pool is dropped, they
     /// return from `run`.
     ///
     /// A thread that does not run is missing: the others do all the work, and a
@@ -161,16 +161,16 @@ impl Pool {
         Ok(pool)
     }
 
-    /// How many threads run jobs at a time.
+    /// Returns the number of threads that run jobs at a time.
     pub fn threads(&self) -> usize {
         let own = self.processors().map_or(0, |all| all.count());
         let lent = self.lent_by.as_ref().map_or(0, |lent| lent.count());
         own + lent + usize::from(self.takes_caller)
     }
 
-    /// From now on so many threads run jobs at a time, not counting a
-    /// [caller](Config::with_caller) who is one. Threads that are too many end what they run
-    /// first. Blocking, while threads are started. Returns how many it were before.
+    /// Sets the number of threads that run jobs at a time, without a [caller](Config::with_caller)
+    /// who is one, and returns the number before. Threads that are too many end what they run
+    /// first. Blocking, while threads are started.
     ///
     /// # Errors
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
@@ -212,9 +212,9 @@ impl Pool {
         })
     }
 
-    /// [`Worker::scope`], for any thread: the body runs here, and the jobs in the pool. If this is
-    /// a thread of the pool, it runs jobs, too; one of another pool runs those of its own pool
-    /// meanwhile.
+    /// Opens a scope on any thread, as [`Worker::scope`] does: the body runs here, and the jobs in
+    /// the pool. If this is a thread of the pool, it runs jobs, too; one of another pool runs those
+    /// of its own pool meanwhile.
     ///
     /// # Panics
     /// As there.
@@ -231,7 +231,7 @@ impl Pool {
         })
     }
 
-    /// Whether that is the worker of one of its threads. Wait-free.
+    /// Returns whether `worker` is that of one of its threads. Wait-free.
     pub fn has(&self, worker: &Worker) -> bool {
         worker.is_of(&self.shared)
     }
@@ -240,7 +240,7 @@ impl Pool {
         self.processors.as_ref()
     }
 
-    /// One whose threads are another scheduler's.
+    /// Makes a pool whose threads are another scheduler's.
     pub(crate) fn lent(shared: Arc<Shared>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
         Self {
             shared,
@@ -252,9 +252,9 @@ impl Pool {
         }
     }
 
-    /// What each thread of the pool does that has begun. It stops no thread that works, so one that
-    /// begins or ends jobs meanwhile may be shown in between; what hangs is shown as it is.
-    /// Blocking for a moment beside a thread that begins or exits.
+    /// Reports what each thread of the pool does that has begun. It stops no thread that works, so
+    /// one that begins or ends jobs meanwhile may be shown in between; what hangs is shown as it
+    /// is. Blocking for a moment beside a thread that begins or exits.
     ///
     /// ```
     /// use filch_fork_join::{Doing, Pool};

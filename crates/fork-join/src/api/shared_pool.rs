@@ -10,10 +10,10 @@ use crate::shared::Host;
 use crate::source::Jobs;
 
 impl Pool {
-    /// The pool on the threads of a scheduler, which run jobs beside what they run anyway: behind
-    /// it, but not never. Code that runs on these threads finds this pool by itself: a process may
-    /// call [`join`](crate::join). There is one for each scheduler: a second call returns another
-    /// reference to it.
+    /// Returns the pool on the threads of a scheduler, which run jobs beside what they run anyway:
+    /// behind it, but not never. Code that runs on these threads finds this pool by itself: a
+    /// process may call [`join`](crate::join). Each scheduler has one such pool: a second call
+    /// returns another reference to it.
     ///
     /// ```
     /// # use std::convert::Infallible;
@@ -69,9 +69,9 @@ impl Pool {
         Self::found_on(threads)
     }
 
-    /// The pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none yet,
-    /// and as `config` says: how many jobs nest, and who is told of panics. It says nothing of
-    /// threads.
+    /// Returns the pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none
+    /// yet, and as `config` says: the limit of nested jobs, and the receiver of panics. It says
+    /// nothing of threads.
     ///
     /// # Errors
     /// [`StartError::ThreadsAreMade`]: it does. [`StartError::Taken`]: there is such a pool, or the
@@ -92,7 +92,7 @@ impl Pool {
         Self::found_on(threads)
     }
 
-    /// The pool that is on these threads.
+    /// Returns the pool that is on these threads.
     fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;

@@ -38,7 +38,7 @@ pub fn usual_stack_size() -> usize {
 const NO_SEAT: usize = usize::MAX;
 
 impl Threads {
-    /// Those of a pool that is started with `count`.
+    /// Makes the threads of a pool that is started with `count`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         host: Arc<dyn Host>,
@@ -121,13 +121,13 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The first of these has the index `first`.
+    /// Makes a thread of a pool, the first of which has the index `first`.
     pub(crate) fn new(thread: filch_processors::Thread, first: usize) -> Self {
         let index = first + thread.number();
         Self { thread, index }
     }
 
-    /// What the [index](Worker::index) of its worker will be.
+    /// Returns the [index](Worker::index) that its worker will have.
     pub fn index(&self) -> usize {
         self.index
     }

@@ -1,4 +1,4 @@
-//! What every processor and thread is doing, as text, for a person with a hung system.
+//! Text on the state of every processor and thread, for a person with a hung system.
 
 use filch_sync::lock;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 use crate::protocol::threads::ThreadStats;
 use crate::stats::ProcessorStats;
 
-/// What a pool looked like, made by [`Processors::dump`]: print it.
+/// A snapshot of a pool, for printing; made by [`Processors::dump`].
 ///
 /// Taken piece by piece while everything goes on: two lines may contradict each other if something
 /// happened between them. In a pool that hangs nothing does.
@@ -25,7 +25,7 @@ pub struct Dump {
     /// Idle processors, the next to be woken first.
     idle: Vec<usize>,
     queues: QueueLengths,
-    /// Whether the source is empty, if there is one.
+    /// `true` if the source is empty; `None` if there is none.
     source: Option<bool>,
     processors: Vec<ProcessorLine>,
     machines: Vec<MachineLine>,
@@ -40,7 +40,7 @@ struct ProcessorLine {
     machine: String,
     /// The machine that watches it.
     watcher: Option<String>,
-    /// What a guest runs on it.
+    /// The task that a guest runs on it.
     guest: Option<String>,
     tasks: usize,
     stats: ProcessorStats,
@@ -51,10 +51,10 @@ struct ProcessorLine {
 struct MachineLine {
     name: String,
     activity: &'static str,
-    /// What the task is called that it runs, or whose blocking call it is in.
+    /// The task that it runs, or whose blocking call it is in.
     task: Option<String>,
     processor: Option<usize>,
-    /// How long it has been in the same task, or the same call, at least.
+    /// The least time that it has been in the same task or call.
     since: Option<Duration>,
     bound: Option<Bound>,
 }
@@ -63,7 +63,7 @@ struct MachineLine {
 #[derive(Debug, Clone)]
 struct Bound {
     waiting: usize,
-    /// What the first of them are called.
+    /// The names of the first of them.
     names: Vec<String>,
 }
 

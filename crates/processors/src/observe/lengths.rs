@@ -1,27 +1,27 @@
-//! How much waits to be run.
+//! The lengths of a pool's queues.
 
 use crate::pool::processors::Processors;
 
-/// How many tasks wait in which queue, of those that are bound to no thread; from
+/// The number of tasks in each queue, without tasks that are bound to a thread; from
 /// [`Processors::queue_lengths`].
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueueLengths {
-    /// In the global queue: those that are new.
+    /// New tasks in the global queue.
     pub new: usize,
-    /// In the global queue's other lane: those that were woken from outside.
+    /// Tasks in the global queue that were woken from outside.
     pub woken: usize,
-    /// Those that have given way to all others.
+    /// Tasks that have given way to all others.
     pub given_way: usize,
-    /// Those that wait until there is nothing else to do.
+    /// Tasks that wait until there is nothing else to do.
     pub idle_priority: usize,
-    /// In the deque of each processor.
+    /// Tasks in each processor's deque.
     pub local: Vec<usize>,
 }
 
 impl QueueLengths {
-    /// All of them.
+    /// Counts all of them.
     pub fn total(&self) -> usize {
         let local: usize = self.local.iter().sum();
         self.new + self.woken + self.given_way + self.idle_priority + local

@@ -1,5 +1,5 @@
-//! What processors and machines are seen to do, by words that are there anyway, so that it costs
-//! nothing between two looks: these tell whether anything has changed in between.
+//! Observes processors and machines by words that are there anyway, so that nothing is paid between
+//! two looks; comparing two looks tells if anything has changed in between.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ pub(crate) struct MachineLook {
     pub(crate) shown: u64,
     /// The processor that it runs on, or waits with.
     pub(crate) processor: Option<usize>,
-    /// How long it has been in the same task, or call, or wait: of a call exactly, else at least.
-    /// None at the first look.
+    /// The time in the same task, call or wait: exact for a call, else a lower bound. `None` at the
+    /// first look.
     pub(crate) since: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! What a pool is seen to do: for people, and for the threads that look after long tasks.
+//! Observations of a pool: for people, and for the threads that look after long tasks.
 
 pub(crate) mod dump;
 pub(crate) mod lengths;

@@ -1,4 +1,4 @@
-//! Which threads are in the middle of something, for a caller that waits for them no longer.
+//! The user code that threads are in, for a caller that waits for them no longer.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -12,25 +12,25 @@ use filch_sync::{Arc, lock, thread};
 use crate::pool::processors::Processors;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 
-/// So many looks of the watchdog in each limit.
+/// Looks that the watchdog takes in each limit.
 const LOOKS: u32 = 4;
 
-/// What a thread of a pool is in the middle of; from [`Processors::running`].
+/// A thread of a pool that is in user code; from [`Processors::running`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunningTask {
     /// The thread's name, as a debugger shows it; of a [guest](Processors::run_awaited), which is
     /// none of the pool's threads, the name of the one that it stands in for.
     pub thread: String,
-    /// What it is in.
+    /// The kind of user code.
     pub inside: Inside,
     /// The [label](crate::Runner::label) of the task, if it is one that has one.
     pub label: Option<NonZeroU64>,
-    /// For how long: in a blocking call exactly, else at least, as [`Processors::running`] says.
+    /// The time in it: exact in a blocking call, else a lower bound.
     pub elapsed: Duration,
 }
 
-/// What user code a thread of a pool is in.
+/// The kind of user code that a thread of a pool is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inside {
@@ -83,12 +83,12 @@ impl<T: Send + 'static> Processors<T> {
         running.chain(guests).collect()
     }
 
-    /// From now on the pool has one thread more, which calls `call` once for each task that has
-    /// lasted longer than `limit`, while it still does. A task costs nothing for it: the thread
-    /// looks at [what is running](Self::running), four times in each limit, and so comes up to half
-    /// a limit late. A task that [blocks](Self::blocking) has given its processor away, and begins
-    /// anew when it is back; one that forks begins anew with each piece that its thread runs.
-    /// Pieces are not told of, nor are tasks without a label. A panic in `call` is contained.
+    /// Starts one more thread, which calls `call` once for each task that has lasted longer than
+    /// `limit`, while it still runs. Tasks pay nothing: the thread looks at [what is
+    /// running](Self::running) four times in each limit, and so comes up to half a limit late. A
+    /// task that [blocks](Self::blocking) has given its processor away, and counts anew when it is
+    /// back; one that forks counts anew with each piece that its thread runs. Pieces and tasks
+    /// without a label are not reported. A panic in `call` is contained.
     ///
     /// The thread ends with the pool. Blocking, while it is started; does nothing if there is one.
     ///

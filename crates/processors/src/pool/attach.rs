@@ -1,4 +1,4 @@
-//! Work beside the tasks: how a pool gets a source of it, and hears of what is there.
+//! Work beside the tasks: attaches a source of it to a pool, and tells the pool of new work.
 
 use std::error::Error;
 use std::fmt;
@@ -25,11 +25,11 @@ impl<S> fmt::Display for AttachError<S> {
 impl<S> Error for AttachError<S> {}
 
 impl<T: Send + 'static> Processors<T> {
-    /// From now on the pool's threads run the source's pieces, too, behind the tasks: a processor
-    /// that has found no task anywhere takes a piece; and one that is never without tasks takes one
-    /// every 100 µs, or after each second task if these are longer. Before or after
-    /// [`start`](Self::start), on a running pool as well; once, and for good. As
-    /// [`notify`](Self::notify), which it ends with; blocking beside another `attach` alone.
+    /// Makes the pool's threads run the source's pieces behind the tasks, for good: a processor
+    /// that has found no task anywhere takes a piece; one that is never without tasks takes a piece
+    /// every 100 µs, or after each second task if these are longer. Called once, before or after
+    /// [`start`](Self::start), on a running pool as well. Progress as [`notify`](Self::notify),
+    /// which it ends with; blocking only beside another `attach`.
     ///
     /// A piece runs as a task does: with a processor, so that [`blocking`](Self::blocking) gives
     /// that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the piece
@@ -52,7 +52,7 @@ impl<T: Send + 'static> Processors<T> {
         Ok(())
     }
 
-    /// Something was put into the pool's source: wakes a processor for it, if one is idle and none
+    /// Wakes a processor for something that was put into the pool's source, if one is idle and none
     /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
     /// lock-free, plus a system call.
     ///

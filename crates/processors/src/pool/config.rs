@@ -1,4 +1,4 @@
-//! How many processors and threads a pool has, and which numbers are refused.
+//! The numbers of processors and threads of a pool, and which are refused.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use filch_sync::time;
 
 use crate::protocol::Idle;
 
-/// How many processors, and how many threads for them.
+/// The settings of a pool: its processors, and the threads for them.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     processors: Option<usize>,
@@ -26,7 +26,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// As many processors as the system has; other defaults as the methods say.
+    /// Returns as many processors as the system has; other defaults as the methods say.
     fn default() -> Self {
         Self {
             processors: None,
@@ -83,8 +83,8 @@ impl Config {
         self
     }
 
-    /// The threads are called this, a dash and a number. Default: `filch`. It must not contain a
-    /// NUL byte.
+    /// Names the threads: this, a dash and a number. Default: `filch`. It must not contain a NUL
+    /// byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
         self.thread_name = name;
@@ -122,10 +122,10 @@ impl Config {
         self
     }
 
-    /// Where processors read the time, to know when it is another task's turn: for tests, which
-    /// then know it too. What a watch interval is, and what a dump says, is the system's time. It
-    /// may stand still; if it goes back, that counts as standing still. Called between two tasks,
-    /// on any of the pool's threads; it must not panic. Default: [`Instant::now`].
+    /// Sets the clock by which processors know that it is another task's turn: for tests, which
+    /// then control it. Watch intervals and dumps use the system's time. The clock may stand still;
+    /// if it goes back, that counts as standing still. It is called between two tasks, on any of
+    /// the pool's threads, and must not panic. Default: [`Instant::now`].
     #[must_use]
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.clock = now;
@@ -182,7 +182,7 @@ const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// The largest number of machines that a pool has places for: a million, at some 40 bytes each.
 const MAX_THREADS: usize = 1 << 20;
 
-/// Why a pool could not be started.
+/// The reason why a pool could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -190,14 +190,14 @@ pub enum StartError {
     NoProcessors,
     /// More processors than the idle list can name, or than [`Config::max_processors`] says.
     TooManyProcessors {
-        /// What was asked for.
+        /// The number asked for.
         asked: usize,
         /// The largest number that is possible.
         max: usize,
     },
     /// Fewer threads than processors.
     TooFewThreads {
-        /// What [`Config::thread_limit`] says.
+        /// The limit that [`Config::thread_limit`] set.
         limit: usize,
         /// The processors to begin with.
         processors: usize,

@@ -1,4 +1,4 @@
-//! How a thread knows that it is a machine of a pool: work that becomes runnable on it goes to the
+//! The link from a thread to its pool: work that becomes runnable on a machine's thread goes to the
 //! deque of its processor.
 
 use std::cell::{Cell, OnceCell};
@@ -14,24 +14,24 @@ use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::queues::source::{Source, SourceSlot};
 
-/// What a machine, or a guest, shows of itself to the code that it runs.
+/// The part of a machine, or a guest, that the code which it runs can reach.
 pub(crate) struct Current<'thread> {
     pub(crate) place: Place<'thread>,
     /// The permit of its processor; none while it is in a blocking call.
     pub(crate) permit: PermitCell,
-    /// None for a guest: it is soon gone, and the source's threads stay.
+    /// `None` for a guest, which is soon gone: the source knows threads that stay.
     pub(crate) source: Option<&'thread SourceSlot>,
 }
 
-/// As what the protocol knows the thread.
+/// The role in which the protocol knows the thread.
 pub(crate) enum Place<'thread> {
     Machine(usize, &'thread Parker),
     Guest {
         /// The machine that waits to get the processor back, until the guest blocks.
         lender: usize,
-        /// Its own place, once it has blocked.
+        /// The guest's own place, once it has blocked.
         place: &'thread OnceCell<(usize, Parker)>,
-        /// Where its task is shown until then.
+        /// The place where its task is shown until then.
         task: &'thread ShownTask,
     },
 }

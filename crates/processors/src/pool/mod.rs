@@ -1,5 +1,5 @@
-//! What a pool is: [`Processors`](processors::Processors), its [`Runner`](runner::Runner), and how
-//! a thread knows that it is one of its machines.
+//! The pool: [`Processors`](processors::Processors), its [`Runner`](runner::Runner), and the link
+//! from a thread to its pool.
 
 pub(crate) mod attach;
 pub(crate) mod config;

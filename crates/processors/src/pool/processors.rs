@@ -29,15 +29,15 @@ pub struct Processors<T> {
     pub(crate) config: Config,
     pub(crate) runner: RunnerSlot<T>,
     pub(crate) handles: Arc<Handles>,
-    /// What the last dump saw.
+    /// The counters that the last dump saw.
     pub(crate) progress: Mutex<Progress>,
-    /// Of the thread that tells of long tasks, if there is one.
+    /// The unparker of the thread that reports long tasks, if there is one.
     pub(crate) watchdog: OnceLock<Unparker>,
 }
 
 /// A runner with its pool at hand, of whatever type it is.
 pub(crate) trait AnyRunner<T>: Send + Sync {
-    /// Has the system make the thread of a machine.
+    /// Asks the system for the thread of a machine.
     fn start_thread(&self, machine: usize) -> io::Result<()>;
 
     /// Runs the task for a guest: see [`Visit::run`].
@@ -69,10 +69,10 @@ impl<T: Send + 'static> Processors<T> {
         Self::make(config, None)
     }
 
-    /// As [`new`](Self::new), where a task stands for memory that another thread has written. Of
-    /// short tasks from outside a processor takes several at once, and calls `prefetch` with those
-    /// that it does not run at once: it may ask the cache for their lines, which come together
-    /// then, and not one after another. It must be short, not panic, and not call the pool.
+    /// Makes a pool as [`new`](Self::new) does, for tasks that stand for memory that another thread
+    /// has written. A processor takes several short tasks from outside at once, and calls
+    /// `prefetch` with those that do not run at once, to ask the cache for their lines together
+    /// instead of one by one. `prefetch` must be short, not panic, and not call the pool.
     ///
     /// # Errors
     /// As `new`.

@@ -1,13 +1,13 @@
-//! For how long something has made no progress: told by two looks at a counter.
+//! The time that something has made no progress, told by two looks at a counter.
 
 use std::time::{Duration, Instant};
 
-/// What was seen at former looks.
+/// Counters seen at former looks.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// By processor: tasks and pieces run.
+    /// The tasks and pieces run, by processor.
     pub(crate) processors: Sightings<u64>,
-    /// By machine: what it was doing, and how often that had changed.
+    /// The activity, and how often it had changed, by machine.
     pub(crate) machines: Sightings<u32>,
 }
 
@@ -21,8 +21,8 @@ impl<C> Default for Sightings<C> {
 }
 
 impl<C: PartialEq> Sightings<C> {
-    /// For how long the count of that number has been the same, at least; none if it was another
-    /// one at the last look, or there was none.
+    /// Returns the least time that the count of that number has been the same; `None` if it was
+    /// another one at the last look, or there was none.
     pub(crate) fn look(&mut self, number: usize, count: C, now: Instant) -> Option<Duration> {
         if self.0.len() <= number {
             self.0.resize_with(number + 1, || None);

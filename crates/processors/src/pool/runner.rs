@@ -1,4 +1,4 @@
-//! What running a task means: given by the user of the crate.
+//! The user's part of a pool: the code that runs a task.
 
 use std::num::NonZeroU64;
 
@@ -7,9 +7,9 @@ use filch_sync::Arc;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 
-/// What running a task means.
+/// Runs tasks; implemented by the user of the crate.
 pub trait Runner<T>: Send + Sync + 'static {
-    /// What a thread keeps from task to task; made on it, and never leaves it.
+    /// The state that a thread keeps from task to task; made on it, and never leaves it.
     type Scratch;
 
     /// The scratch for the thread of that number. Threads come and go, as many at a time as
@@ -43,7 +43,7 @@ pub trait Runner<T>: Send + Sync + 'static {
         format!("task {label}")
     }
 
-    /// The number of the processor that the next task begins on: see
+    /// Called with the number of the processor that the next task begins on: see
     /// [`Processors::current`](crate::Processors::current), which costs more. The default does
     /// nothing, and costs nothing. If it panics, the task is gone, as if it had panicked itself.
     #[inline]

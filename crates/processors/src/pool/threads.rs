@@ -6,11 +6,11 @@ use std::io;
 use filch_sync::thread::{self, JoinHandle};
 use filch_sync::{Arc, Mutex, lock};
 
-/// What has to be joined.
+/// The threads to be joined.
 #[derive(Default)]
 pub(crate) struct Handles {
-    /// With the machine's place. A thread that has exited is there until another one in its place
-    /// exits, or all are joined.
+    /// Each with its machine's place. A thread that has exited is there until another one in its
+    /// place exits, or all are joined.
     threads: Mutex<Vec<(usize, JoinHandle<()>)>>,
     /// Held during a start, a reservation or a resize: a thread that joins all waits for what these
     /// have begun.
@@ -29,9 +29,9 @@ impl Handles {
         Ok(())
     }
 
-    /// The thread is about to leave its place to the next one, or had no thread in it for long. The
-    /// one that had it before has nothing left to do but to exit; when this one is joined, that one
-    /// has.
+    /// Joins the thread that had this place before, when its successor leaves the place too, or had
+    /// no thread in it for long. The former thread has nothing left to do but to exit; when the
+    /// successor is joined, the former one has exited.
     pub(crate) fn join_former(&self, machine: usize) {
         let own = thread::current().id();
         let former: Vec<_> = lock(&self.threads)

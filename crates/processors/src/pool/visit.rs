@@ -1,8 +1,8 @@
-//! What a guest has to do with.
+//! A guest's wait, and the processor that it borrows.
 
 use crate::protocol::Permit;
 
-/// What a thread from outside waits for: a task, or what comes of it. For
+/// A wait of a thread from outside: for a task, or for what comes of it. For
 /// [`Processors::run_awaited`](crate::Processors::run_awaited).
 pub trait Awaited<T> {
     /// Returns whether the wait is over.

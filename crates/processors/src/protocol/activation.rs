@@ -1,4 +1,4 @@
-//! Which processors may run at all: the others are inactive, and their permits lie under the lock.
+//! Activation of processors: an inactive one may not run, and its permit lies under the lock.
 
 use filch_sync::atomic::Ordering;
 

@@ -13,7 +13,7 @@ use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::work::Work;
 
-/// What a bound machine that has no task left does next.
+/// The next step of a bound machine that has no task left.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AfterBound {
     /// It waits for its grant, and has given its processor away.
@@ -25,7 +25,7 @@ pub enum AfterBound {
 }
 
 impl Coordinator {
-    /// One more bound machine, whose thread is started now, and waits for its first task. None if
+    /// Adds a bound machine, whose thread is started now, and waits for its first task. `None` if
     /// there may be no more, the pool is over, or all numbers have been used. `open` is told its
     /// name first.
     ///
@@ -70,9 +70,9 @@ impl Coordinator {
         Some(synced.bindings[at].id)
     }
 
-    /// A machine has found a task for a bound machine, and has queued it there: if that machine
-    /// waits for one, it gets an idle processor, or waits for one. Returns whether it has waited:
-    /// if not, it is awake, or in a blocking call, and looks into its queue before it waits again.
+    /// Calls a bound machine for a task that was found and queued for it: if it waits for one, it
+    /// gets an idle processor, or waits for one. Returns whether it has waited: if not, it is
+    /// awake, or in a blocking call, and looks into its queue before it waits again.
     pub fn call_bound(&self, id: BoundId) -> bool {
         let mut synced = self.synced();
         let waiting = |binding: &&mut Binding| binding.id == id && binding.waits;
@@ -85,7 +85,7 @@ impl Coordinator {
         true
     }
 
-    /// A bound machine has found its queue empty: gives the processor away, and waits for its next
+    /// Gives the processor of a bound machine with an empty queue away, and waits for its next
     /// task. `is_done` looks once more, and, if it is told to, closes the queue when nothing is
     /// there.
     pub fn wait_for_bound(
@@ -125,9 +125,9 @@ impl Coordinator {
         AfterBound::Waits
     }
 
-    /// No more tasks will be bound to the machine: it is an ordinary one, now or when it has run
-    /// those that wait. `close` closes its queue, unless something is there, and says whether it
-    /// did.
+    /// Ends the binding: no more tasks will be bound to the machine, which is an ordinary one now
+    /// or when it has run those that wait. `close` closes its queue, unless something is there, and
+    /// says whether it did.
     pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
         let mut synced = self.synced();
         let of_id = |binding: &Binding| binding.id == id;
@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(place, 2, "its place is not free yet");
     }
 
-    /// Machine 0 makes a call, in which the machine of that place is told to run, and is displaced;
-    /// then the processor goes idle with machine 0.
+    /// Makes a call on machine 0, in which the machine of that place is told to run, and is
+    /// displaced; then the processor goes idle with machine 0.
     fn displaces(coordinator: &Coordinator, permit: Permit, work: &Global, place: usize) {
         coordinator.hand_off(permit, 0, work).unwrap();
         work.0.set(true);

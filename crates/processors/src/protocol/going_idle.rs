@@ -12,8 +12,8 @@ use crate::protocol::state::work::Work;
 const PAUSES_BEFORE_WAKING: u32 = 64;
 
 impl Coordinator {
-    /// The processor of `permit` goes idle, and `machine` waits for it. The caller must not use it
-    /// any more; if it is that machine, it must wait for its grant.
+    /// Makes the processor of `permit` idle, with `machine` waiting for it. The caller must not use
+    /// it any more; if it is that machine, it must wait for its grant.
     pub fn go_idle(&self, permit: Permit, machine: usize, searching: bool, work: &impl Work) {
         let processor = self.push_idle(permit, machine, searching);
         // The second look: what was published before our name was on the list is ours to see. Being
@@ -26,10 +26,10 @@ impl Coordinator {
         self.serve_from_idle(processor, work);
     }
 
-    /// A guest gives the processor back, for which `lender` waits. As [`go_idle`](Self::go_idle);
-    /// but a guest comes and goes often, and its second look is likely to see a task that some
-    /// machine is just taking: so it wakes nobody before it has seen one twice. Until then it is on
-    /// its way to wake one.
+    /// Gives a guest's processor back to `lender`, who waits for it, as [`go_idle`](Self::go_idle)
+    /// does; but a guest comes and goes often, and its second look is likely to see a task that
+    /// some machine is just taking: so it wakes nobody before it has seen one twice. Until then it
+    /// is on its way to wake one.
     pub fn give_back(&self, permit: Permit, lender: usize, work: &impl Work) {
         let processor = self.push_idle(permit, lender, false);
         let mut looks = (0..2).map(|look| {
@@ -51,7 +51,7 @@ impl Coordinator {
         processor
     }
 
-    /// The processor is on the stack: whoever else might want it.
+    /// Serves others that might want the processor, which is on the stack.
     fn serve_from_idle(&self, processor: usize, work: &impl Work) {
         // A thread that came back from a blocking call or resized the pool has written it into the
         // control word, passed a fence, and looked for idle processors: one of us sees the other.
@@ -97,8 +97,8 @@ impl Coordinator {
         self.announce_quiescence(work);
     }
 
-    /// A processor has gone idle, or has been given up. If it was the last one, and a thread wants
-    /// to know, look and tell; and if the pool stops, this is the end.
+    /// Tells of quiescence, when a processor has gone idle, or has been given up: if it was the
+    /// last one, and a thread wants to know, looks and tells; if the pool stops, ends it.
     pub(crate) fn announce_quiescence(&self, work: &impl Work) {
         // ORDERING: partner of the fences in `await_quiescence` and `stop`. Either we see the
         // observer, or it sees us idle, or our processor inactive. (Relaxed: the fence orders the

@@ -19,9 +19,9 @@ impl Coordinator {
         self.idle.borrow().map(|processor| self.popped(processor))
     }
 
-    /// A guest is about to block: it gets a place of its own, and the parker of that, and is a
-    /// machine from now on, which has taken the processor from its lender: that is a spare now.
-    /// None if there are as many guests and bound machines as there may be.
+    /// Registers a guest that is about to block: it gets a place of its own, and the parker of
+    /// that, and is a machine from now on, which has taken the processor from its lender: that is a
+    /// spare now. `None` if there are as many guests and bound machines as there may be.
     pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
         let mut synced = self.synced();
         if synced.bound == MAX_BOUND {
@@ -42,7 +42,7 @@ impl Coordinator {
         Some((place, parker?))
     }
 
-    /// The guest, which has a processor, is no machine any more. Returns one that waits to get the
+    /// Unregisters a guest, which has a processor. Returns a machine that waits to get the
     /// processor back: a spare, or the guest's own place, without a thread.
     pub fn unregister(&self, machine: usize, parker: Parker) -> usize {
         self.machine(machine).task.show(0);

@@ -11,10 +11,10 @@ use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
-    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
-    /// spare machine, or one without a thread, which is woken at once if there is work. If a queued
-    /// task is due, that machine gets the processor at once, waiters or not. A processor too many
-    /// is given up, and not passed on to a waiter, which would pass it on in the same way.
+    /// Gives the processor of `machine`, which is about to block, to the longest waiter, or makes
+    /// it idle with a spare machine, or one without a thread, which is woken at once if there is
+    /// work. If a queued task is due, that machine gets the processor at once, waiters or not. A
+    /// processor too many is given up, not passed on to a waiter, which would pass it on likewise.
     ///
     /// # Errors
     /// The permit, if there are as many threads as there may be: the machine must block with it.
@@ -60,7 +60,7 @@ impl Coordinator {
         self.machine(machine).set_activity(Activity::Blocks);
     }
 
-    /// The machine is back: takes an idle processor, or blocks until it is given one.
+    /// Takes an idle processor for a machine that is back, or blocks until it is given one.
     pub fn regain(&self, machine: usize, parker: &Parker) -> Permit {
         let permit = self.try_regain(machine).unwrap_or_else(|| {
             self.machine(machine).set_activity(Activity::Waits);
@@ -72,7 +72,7 @@ impl Coordinator {
         self.is_back(machine, permit)
     }
 
-    /// The machine is not away any more.
+    /// Takes the machine off the count of those that are away.
     pub(crate) fn is_back(&self, machine: usize, permit: Permit) -> Permit {
         self.machine(machine).set_activity(Activity::Runs);
         // ORDERING: Release, partner of the fence in `Idle::is_unchanged`: a thread that sees that
@@ -104,7 +104,7 @@ impl Coordinator {
         None
     }
 
-    /// The machine waits for a processor, behind others, and is served if one is idle.
+    /// Queues the machine for a processor, behind others, and serves it if one is idle.
     pub(crate) fn queue(&self, machine: usize, synced: &mut Synced) {
         synced.waiters.push_back(machine);
         self.control.add_waiting();

@@ -1,4 +1,4 @@
-//! How processors change hands: the operations on `state`, each an `impl Coordinator`.
+//! Processors changing hands: the operations on `state`, each an `impl Coordinator`.
 
 mod activation;
 mod bound;

@@ -12,8 +12,8 @@ use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::idle::Snapshot;
 use crate::protocol::state::work::Work;
 
-/// There will be no such moment: the pool has been stopped, its threads have exited, and some
-/// tasks, which came too late, will never run.
+/// An error: no quiescence is to come, since the pool has been stopped, its threads have exited,
+/// and some tasks, which came too late, will never run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeverQuiescent;
 

@@ -58,7 +58,7 @@ impl Coordinator {
         self.sweep(work);
     }
 
-    /// A running machine gives its processor up, if it still has to, and becomes a spare.
+    /// Gives a running machine's processor up, if it still has to; the machine becomes a spare.
     ///
     /// # Errors
     /// The permit, if the number of processors has been raised again.
@@ -66,7 +66,7 @@ impl Coordinator {
         self.retire_and(permit, work, |synced| self.become_spare(machine, synced))
     }
 
-    /// The machine with the permit gives the processor up, if it still has to; `then` says what
+    /// Gives up the processor of the machine with the permit, if it still has to; `then` says what
     /// becomes of the machine.
     pub(crate) fn retire_and(
         &self,

@@ -8,8 +8,8 @@ use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {
-    /// The machine has [given its processor away](Self::hand_off). From now on it gets a processor
-    /// that has nothing else to do, if there is one, or when there is one.
+    /// Makes a machine rest that has [given its processor away](Self::hand_off): from now on it
+    /// gets a processor that has nothing else to do, if there is one, or when there is one.
     pub fn begin_to_rest(&self, machine: usize) {
         let mut synced = self.synced();
         synced.resting.push_back(machine);
@@ -42,8 +42,8 @@ impl Coordinator {
         Some(rested)
     }
 
-    /// The machine has rested long enough: it is to [queue](Self::regain) for any processor.
-    /// `false`: it has been given one already, and is told, or will be.
+    /// Ends the rest of a machine, which is to [queue](Self::regain) for any processor. `false`: it
+    /// has been given one already, and is told, or will be.
     pub fn stop_resting(&self, machine: usize) -> bool {
         let mut synced = self.synced();
         let at = synced
@@ -66,7 +66,7 @@ impl Coordinator {
         self.resting.load(Ordering::Relaxed) > 0
     }
 
-    /// There is no task for the processor: it goes to the machine that has rested longest, and
+    /// Gives the processor, for which there is no task, to the machine that has rested longest;
     /// `machine` becomes a spare.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::protocol::state::synced::Synced;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
-    /// No task is awaited any more: as soon as nothing can run, all machines exit.
+    /// Stops the pool: as soon as nothing can run, all machines exit.
     pub fn stop(&self, work: &impl Work) {
         self.control.stop();
         // ORDERING: partner of the fence in `announce_quiescence`. Either the machine that goes
@@ -30,8 +30,8 @@ impl Coordinator {
         self.control_word().is_stopping()
     }
 
-    /// The pool stops: if nothing can run any more, it is over, and every machine is told to exit.
-    /// Each thread that makes that so calls this afterwards, so the last one finds it so.
+    /// Ends a pool that stops, if nothing can run any more: every machine is told to exit. Each
+    /// thread that makes that so calls this afterwards, so the last one finds it so.
     pub(crate) fn try_end(&self, work: &impl Work) {
         let mut synced = self.synced();
         if synced.over {
@@ -63,7 +63,7 @@ impl Coordinator {
         self.end(&mut synced);
     }
 
-    /// Nothing runs any more, or will: every machine that waits is told to exit.
+    /// Tells every machine that waits to exit: nothing runs any more, or will.
     pub(crate) fn end(&self, synced: &mut Synced) {
         synced.over = true;
         for spare in std::mem::take(&mut synced.spares) {
@@ -79,7 +79,7 @@ impl Coordinator {
         }
     }
 
-    /// The last thread has exited, of a pool that was stopped.
+    /// Announces that the last thread of a stopped pool has exited.
     pub(crate) fn announce_end(&self) {
         self.observers.report(|moments| moments.over = true);
     }

@@ -5,7 +5,7 @@ use crate::protocol::state::grant::Grant;
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {
-    /// A machine has lost its processor, or given it up between two tasks: it becomes a spare. It
+    /// Makes a spare of a machine that has lost its processor, or given it up between two tasks. It
     /// exits instead if there are enough spares, or if there is one machine too many since another
     /// one ceased to be bound; but the last thread stays. A machine that has been told to exit is
     /// not one too many: it may take its time, and if two exited for it, a call at the limit would
@@ -21,7 +21,7 @@ impl Coordinator {
         }
     }
 
-    /// The machine is not needed any more. If it has no thread, that is all.
+    /// Tells a machine that is not needed to exit. If it has no thread, that is all.
     pub(crate) fn tell_to_exit(&self, machine: usize, synced: &mut Synced) {
         match self.machine(machine).set_grant(Grant::Exit) {
             true => synced.leaving += 1,

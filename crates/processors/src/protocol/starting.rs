@@ -1,4 +1,4 @@
-//! When a machine's thread is started, and what happens if there is none.
+//! The start of a machine's thread, and what happens if there is none.
 //!
 //! A machine is a place first. All processors begin on the idle stack, each with a place without a
 //! thread, except for the first: its thread is started with the pool, so the system's refusal of a
@@ -65,7 +65,7 @@ impl Coordinator {
         })
     }
 
-    /// The machine has been granted something, and has no thread: starts it.
+    /// Starts the thread of a machine that has been granted something, and has none.
     #[cold]
     #[inline(never)]
     pub(crate) fn launch(&self, machine: usize) {
@@ -75,8 +75,8 @@ impl Coordinator {
         }
     }
 
-    /// There is no thread for the machine: the system has refused it, or it cannot begin. What it
-    /// was told goes to others. A thread that cannot begin must ask
+    /// Hands what `machine` was told on to others: it has no thread, since the system has refused
+    /// it or it cannot begin. A thread that cannot begin must ask
     /// [`is_deserted`](Self::is_deserted) afterwards.
     pub fn refuse(&self, machine: usize) {
         let grant = self.machine(machine).lose_thread();
@@ -114,8 +114,8 @@ impl Coordinator {
         }
     }
 
-    /// The machine has no thread, and no grant. If it is bound, and waits for a task or in line, it
-    /// is nobody's any more. Otherwise a thread that grants it something finds that it has none.
+    /// Takes a machine without thread and grant out of the line; vacates its place if it is bound
+    /// and was in line or waits for a task. Else a thread that grants it something finds it so.
     fn unlist(&self, machine: usize, synced: &mut Synced) {
         let in_line = synced.waiters.iter().position(|&waiter| waiter == machine);
         if in_line.and_then(|at| synced.waiters.remove(at)).is_some() {
@@ -129,8 +129,8 @@ impl Coordinator {
         }
     }
 
-    /// The machine has no thread to run on the processor: its place is vacant. Returns the machine
-    /// that runs there instead, if there is one; if not, the processor is missing.
+    /// Passes a processor on from a machine that has no thread, and makes its place vacant. Returns
+    /// the machine that runs there instead, if there is one; if not, the processor is missing.
     fn pass_on(
         &self,
         permit: Permit,
@@ -150,7 +150,7 @@ impl Coordinator {
         heir.map(|heir| (heir, permit))
     }
 
-    /// No thread is left, and none can be had: the pool is over, whatever waits in it.
+    /// Ends the pool, whatever waits in it: no thread is left, and none can be had.
     fn give_up(&self, synced: &mut Synced) {
         self.control.stop();
         while let Some((permit, machine)) = self.take_idle() {
@@ -170,13 +170,13 @@ impl Coordinator {
         found
     }
 
-    /// An inactive processor that should not be, activated.
+    /// Takes and activates an inactive processor that should not be so.
     fn take_inactive(&self, synced: &mut Synced) -> Option<Permit> {
         let active = self.control_word().active();
         (0..active).find_map(|processor| self.activate(processor, synced))
     }
 
-    /// A missing processor goes back on the stack, if there is one: the next grant tries again to
+    /// Puts a missing processor back on the stack, if there is one: the next grant tries again to
     /// start a thread for it.
     pub fn restore_missing(&self, work: &impl Work) {
         // ORDERING: Relaxed: a hint. A processor that is overlooked is restored the next time.
@@ -243,8 +243,8 @@ impl Coordinator {
         complete
     }
 
-    /// The thread of that place has come, with all that it needs. It is told what to do: to run on
-    /// a processor that waits for a thread, if there is one.
+    /// Takes note that the thread of that place has come, with all that it needs, and tells it what
+    /// to do: to run on a processor that waits for a thread, if there is one.
     pub fn arrive(&self, machine: usize) {
         let mut synced = self.synced();
         synced.expected -= 1;
@@ -258,7 +258,7 @@ impl Coordinator {
         }
     }
 
-    /// The thread of that place will not come. The caller must ask
+    /// Takes note that the thread of that place will not come. The caller must ask
     /// [`is_deserted`](Self::is_deserted) afterwards.
     pub fn stay_away(&self, place: usize, work: &impl Work) {
         self.expect_no_more(place);

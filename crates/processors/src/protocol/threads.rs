@@ -1,4 +1,4 @@
-//! How many machines there may be, and how a thread comes and goes.
+//! The number of machines, and the coming and going of threads.
 //!
 //! A place for a machine is made by a start, by a resize, by a reservation, and by a machine that
 //! has a processor and is about to block while there is no spare; its thread comes with its first
@@ -40,10 +40,10 @@ pub struct ThreadStats {
 }
 
 impl Coordinator {
-    /// A place for one more machine that no tasks are bound to, if the limit permits one. Machines
-    /// that have been told to exit do not count, or a call at the limit would keep its processor
-    /// because of a thread that is as good as gone. But only one of them per processor: they may
-    /// take their time.
+    /// Makes a place for one more machine that no tasks are bound to, if the limit permits one.
+    /// Machines that have been told to exit do not count, or a call at the limit would keep its
+    /// processor because of a thread that is as good as gone. But only one of them per processor:
+    /// they may take their time.
     pub(crate) fn place_within_limit(&self, synced: &mut Synced) -> Option<usize> {
         let on_top = synced.leaving.min(self.attached.len());
         if synced.unbound() >= self.limit + on_top {
@@ -70,7 +70,7 @@ impl Coordinator {
         Some(place)
     }
 
-    /// The thread of that place has begun: its parker.
+    /// Returns the parker of that place to its thread, which has begun.
     pub fn enter(&self, machine: usize) -> Parker {
         self.machine(machine).set_activity(Activity::Parked);
         match self.synced().parkers[machine].take() {
@@ -79,7 +79,7 @@ impl Coordinator {
         }
     }
 
-    /// The thread has been told to exit, and does. It must ask [`is_deserted`](Self::is_deserted)
+    /// Ends a thread that has been told to exit. It must ask [`is_deserted`](Self::is_deserted)
     /// afterwards.
     pub fn exit(&self, machine: usize, parker: Parker) {
         self.machine(machine).set_activity(Activity::Gone);

@@ -8,8 +8,8 @@ use crate::protocol::state::grant::Grant;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
 
-/// How often in a row a processor may go to machines that are back from blocking calls, before a
-/// queued task is due.
+/// The largest number of times in a row that a processor goes to machines back from blocking calls,
+/// before a queued task is due.
 const MAX_RETURNS: u32 = 16;
 
 impl Coordinator {
@@ -33,7 +33,7 @@ impl Coordinator {
         }
     }
 
-    /// Between two tasks: the processor goes to the machine that has waited longest for one, and
+    /// Gives the processor, between two tasks, to the machine that has waited longest for one;
     /// `machine` becomes a spare.
     ///
     /// # Errors
@@ -70,13 +70,13 @@ impl Coordinator {
         self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS
     }
 
-    /// Whatever comes next on the processor is a queued task.
+    /// Demands that a queued task comes next on the processor.
     pub fn demand_queued_task(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);
     }
 
-    /// A queued task runs now, or there is none.
+    /// Resets the count, as a queued task runs now, or there is none.
     pub(crate) fn forget_returns(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(0, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use crate::protocol::state::grant::Grant;
 use crate::protocol::state::work::Work;
 
 impl Coordinator {
-    /// `machine`, which searches, is going to watch the processor: from now on, until it
+    /// Begins a watch of the processor by `machine`, which searches: until it
     /// [ends](Self::end_watches) this, the only task in that processor's deque wakes no machine.
     /// False if another machine watches it already.
     pub fn try_watch(&self, processor: usize, machine: usize) -> bool {
@@ -31,8 +31,8 @@ impl Coordinator {
         (watcher as usize).checked_sub(1)
     }
 
-    /// A machine that counts as searching will not watch these processors after all. Its search
-    /// goes on, or ends as any does.
+    /// Cancels the watches of a machine that counts as searching. Its search goes on, or ends as
+    /// any does.
     pub fn cancel_watches(&self, processors: impl IntoIterator<Item = usize>) {
         for processor in processors {
             // ORDERING: Relaxed: released with the count of searching processors, by the end of the
@@ -41,8 +41,7 @@ impl Coordinator {
         }
     }
 
-    /// These processors are watched no longer: looks at all queues, and wakes one for what lies
-    /// there.
+    /// Ends the watch of these processors: looks at all queues, and wakes one for what lies there.
     pub fn end_watches(&self, processors: impl IntoIterator<Item = usize>, work: &impl Work) {
         self.cancel_watches(processors);
         // ORDERING: partner of the fences in `processor_to_wake` and `go_idle`. Either the thread

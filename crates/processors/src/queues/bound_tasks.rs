@@ -1,4 +1,4 @@
-//! Where bound tasks wait for their thread.
+//! The queues in which bound tasks wait for their thread.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,7 +21,7 @@ impl<T> BoundTasks<T> {
         lock(&self.0).insert(id, VecDeque::new());
     }
 
-    /// Behind the others of its thread.
+    /// Queues a task behind the others of its thread.
     ///
     /// # Errors
     /// The task, if its thread has been released.
@@ -55,7 +55,7 @@ impl<T> BoundTasks<T> {
         )
     }
 
-    /// That thread will run none: here are those that wait for it.
+    /// Closes the queue of a thread that will run no more; returns the tasks that wait for it.
     pub(crate) fn close(&self, id: BoundId) -> Option<VecDeque<T>> {
         lock(&self.0).remove(&id)
     }

@@ -7,19 +7,19 @@ use filch_injector::{AllocateError, Injector, Mark};
 
 /// Two lanes, each first in, first out. Tasks leave them by turns while there are some in both.
 pub(crate) struct GlobalQueue<T> {
-    /// Of tasks that are new, as far as is known.
+    /// Tasks that are new, as far as is known.
     new: Injector<T>,
-    /// Of tasks that have run before, or for which a thread waits.
+    /// Tasks that have run before, or for which a thread waits.
     woken: Injector<T>,
 }
 
-/// Whose turn it is, where one processor takes tasks.
+/// The order of turns of the two lanes, where one processor takes tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     took_woken: Cell<bool>,
 }
 
-/// Where the queue ended at some moment.
+/// The end of the queue at some moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GlobalMark {
     new: Mark,
@@ -82,12 +82,12 @@ impl<T: Send> GlobalQueue<T> {
         new + woken
     }
 
-    /// Of the tasks that are new, and of those that were woken.
+    /// Returns the numbers of new and of woken tasks.
     pub(crate) fn lengths(&self) -> (usize, usize) {
         (self.new.len(), self.woken.len())
     }
 
-    /// Behind all that is in there now.
+    /// Returns the mark behind all that is in there now.
     pub(crate) fn end(&self) -> GlobalMark {
         GlobalMark {
             new: self.new.end(),

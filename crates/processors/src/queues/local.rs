@@ -15,15 +15,15 @@ pub(crate) struct Local<T> {
     /// The number of the processor.
     pub(crate) own: usize,
     pub(crate) deque: Worker<T>,
-    /// When it is another one's turn.
+    /// Tells when it is another task's turn.
     pub(crate) fair: Fairness,
-    /// Of the global queue.
+    /// The turns of the global queue's lanes.
     pub(crate) lanes: Lanes,
     /// Picks the first victim of a round, and the one to balance with.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
-    /// Whether the last task from elsewhere came from the global queue and brought others along: a
-    /// stream comes from outside, and each look takes a cache line from the thread that brings it.
+    /// `true` if the last task from elsewhere came from the global queue and brought others along:
+    /// in a stream from outside, each look takes a cache line from the thread that brings it.
     pub(crate) is_fed: Cell<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Where tasks wait, and the order in which a processor looks for one.
+//! The queues of tasks, and the order in which a processor looks for one.
 
 pub(crate) mod bound_tasks;
 pub(crate) mod fair;

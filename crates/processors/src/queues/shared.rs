@@ -1,4 +1,4 @@
-//! What the threads of a pool share, without what only its users need.
+//! The state that the threads of a pool share, without what only its users need.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ pub(crate) struct Shared<T> {
     pub(crate) coordinator: Coordinator,
     pub(crate) bound_tasks: BoundTasks<T>,
     pub(crate) long_turns: LongTurns,
-    /// How long a machine sleeps between two looks at a processor that it watches. Zero: no
+    /// The time that a machine sleeps between two looks at a processor that it watches. Zero: no
     /// processor is watched.
     pub(crate) watch_interval: Duration,
-    /// What time it is.
+    /// The clock of turn-taking.
     pub(crate) clock: fn() -> Instant,
-    /// Asks the cache for what a task stands for that will soon run here.
+    /// Asks the cache for the memory of a task that will soon run here.
     pub(crate) prefetch: Option<fn(&T)>,
 }
 

@@ -103,17 +103,17 @@ pub trait Source: Any + Send + Sync {
         !self.is_empty()
     }
 
-    /// The calling thread of the pool is about to wait, and has no processor in hand; perhaps it
-    /// was [nudged](crate::Processors::nudge_threads). Whether there is more of that to do: if so,
-    /// this is called again, unless the thread is to go on with a processor. It should not block:
-    /// the thread may have been chosen meanwhile for other work, which waits for it. The default
-    /// does nothing. A panic is contained, and lost.
+    /// Called by a thread of the pool that is about to wait, and has no processor in hand; perhaps
+    /// it was [nudged](crate::Processors::nudge_threads). Returns whether there is more to do: if
+    /// so, this is called again, unless the thread is to go on with a processor. It should not
+    /// block: the thread may have been chosen meanwhile for other work, which waits for it. The
+    /// default does nothing. A panic is contained, and lost.
     fn nudged(&self) -> bool {
         false
     }
 
-    /// Some threads have been in the same task or piece for long, while others wait: each that
-    /// runs a piece, or calls the source in the middle of a task, should soon ask
+    /// Called when some threads have been in the same task or piece for long, while others wait:
+    /// each that runs a piece, or calls the source in the middle of a task, should soon ask
     /// [`Processors::make_way`](crate::Processors::make_way). Called once a millisecond at most, on
     /// a thread that runs nothing. The default does nothing. It must not wait. A panic is
     /// contained, and lost.
@@ -156,7 +156,7 @@ pub struct Piece {
 unsafe impl Send for Piece {}
 
 impl Piece {
-    /// Running the piece will be `run(data)`.
+    /// Makes a piece that is run by `run(data)`.
     ///
     /// # Safety
     /// `run(data)` may be called once, by any thread, at any time from now on. So what `data`
@@ -182,7 +182,7 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// What a processor has found to run.
+/// A task or a piece, found to be run.
 pub(crate) enum Found<T> {
     Task(T),
     Piece(Piece),
@@ -211,18 +211,18 @@ impl SourceSlot {
         self.0.get().is_some()
     }
 
-    /// It, if it is an `S`.
+    /// Returns the source, if it is an `S`.
     pub(crate) fn get<S: Source>(&self) -> Option<&S> {
         let source: &dyn Any = &**self.0.get()?;
         source.downcast_ref()
     }
 
-    /// A thread of the pool is about to wait. Whether it should not yet.
+    /// Tells the source that a thread is about to wait; returns whether it should not yet.
     pub(crate) fn nudged(&self) -> bool {
         self.tell(Source::nudged).unwrap_or(false)
     }
 
-    /// Threads that run its pieces should ask whether they are to make way.
+    /// Tells threads that run its pieces to ask whether they are to make way.
     pub(crate) fn hurry(&self) {
         self.tell(Source::hurry);
     }
@@ -291,7 +291,7 @@ pub(crate) mod tests {
         MICROS.get()
     }
 
-    /// It always has a piece, which takes so many microseconds, if that is not 0.
+    /// A source that always has a piece, which takes so many microseconds, if that is not 0.
     pub(crate) struct Endless(pub(crate) usize);
 
     impl Source for Endless {

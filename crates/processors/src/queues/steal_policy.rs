@@ -1,4 +1,4 @@
-//! Whether a thief takes a victim's only task, or leaves it to the victim for a while.
+//! The policy on a victim's only task: a thief takes it, or leaves it to the victim for a while.
 //!
 //! The victim is likely to come for that task next, and has its data at hand; a thief that took it
 //! would soon be robbed of the next one in return. So the rounds of a search spare it at first. The
@@ -30,7 +30,7 @@ const QUICK: u64 = 4;
 /// Where tasks take longer than a search, none of these sees that the victim is quick.
 const SEARCHES_IN_VAIN: u32 = 4;
 
-/// What a round of a search does about a victim's only task.
+/// The treatment of a victim's only task in a round of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StealMode {
     /// Spares it.
@@ -42,7 +42,7 @@ pub(crate) enum StealMode {
 }
 
 impl StealMode {
-    /// For a round after `rounds` others.
+    /// Returns the mode of a round after `rounds` others.
     pub(crate) fn of_round(rounds: u32) -> Self {
         match rounds {
             ..PAUSING_ROUNDS => Self::Spare,
@@ -58,9 +58,9 @@ pub(crate) struct SparedVictim {
     pub(crate) victim: usize,
     /// The task that was spared last, if one was.
     sole: Option<Sole>,
-    /// How many tasks it had run when the first one was spared, or when its watcher looked last.
+    /// The tasks that it had run when the first one was spared, or when its watcher looked last.
     pub(crate) run: u64,
-    /// Whether the thief watches it.
+    /// `true` if the thief watches it.
     watched: bool,
 }
 
@@ -69,23 +69,23 @@ pub(crate) struct SparedVictim {
 pub(crate) struct StealPolicy {
     /// Since the last [`begin_search`](Self::begin_search).
     spared: RefCell<Vec<SparedVictim>>,
-    /// Whether the last round spared any.
+    /// `true` if the last round spared any.
     has_spared: Cell<bool>,
-    /// Whether any of them is watched.
+    /// `true` if any of them is watched.
     has_watched: Cell<bool>,
     /// Searches in a row that were in vain.
     in_vain: Cell<u32>,
-    /// How many tasks each processor had run at the end of the first of them.
+    /// The tasks that each processor had run at the end of the first of them.
     run: RefCell<Vec<u64>>,
 }
 
 impl StealPolicy {
-    /// A search of some rounds begins.
+    /// Begins a search of some rounds.
     pub(crate) fn begin_search(&self) {
         self.spared.borrow_mut().clear();
     }
 
-    /// A round through all victims begins.
+    /// Begins a round through all victims.
     pub(crate) fn begin_round(&self) {
         self.has_spared.set(false);
     }
@@ -139,12 +139,12 @@ impl StealPolicy {
         known.is_some_and(|known| run.get().wrapping_sub(known.run) >= QUICK)
     }
 
-    /// The search has found something.
+    /// Notes that the search has found something.
     pub(crate) fn has_found(&self) {
         self.in_vain.set(0);
     }
 
-    /// The search was in vain, and `run` are the tasks that each processor has run. After some such
+    /// Ends a search in vain; `run` are the tasks that each processor has run. After some such
     /// searches in a row, those that have run their tasks themselves all the time are offered to
     /// `watch`, which says whether the thief watches them.
     pub(crate) fn ends_in_vain(
@@ -180,7 +180,7 @@ impl StealPolicy {
         self.has_watched.get()
     }
 
-    /// The thief watches this victim, which was spared, from now on.
+    /// Marks this victim, which was spared, as watched by the thief from now on.
     pub(crate) fn mark_watched(&self, victim: usize) {
         let mut spared = self.spared.borrow_mut();
         if let Some(known) = spared.iter_mut().find(|known| known.victim == victim) {
@@ -189,7 +189,7 @@ impl StealPolicy {
         }
     }
 
-    /// The search has ended: the victims that the thief watches.
+    /// Ends the search, and returns the victims that the thief watches.
     pub(crate) fn take_watched(&self) -> Vec<SparedVictim> {
         self.has_watched.set(false);
         let mut spared = self.spared.borrow_mut();

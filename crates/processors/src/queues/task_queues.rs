@@ -18,7 +18,7 @@ use crate::queues::local::Local;
 use crate::queues::source::SourceSlot;
 use crate::stats::Counters;
 
-/// What other threads see of a processor: where to steal from it, and what it has done.
+/// The part of a processor that other threads see: where to steal from it, and what it has done.
 ///
 /// Its local part is in [`TaskQueues::locals`].
 pub(crate) struct Processor<T> {
@@ -32,13 +32,13 @@ pub(crate) struct Processor<T> {
 pub(crate) struct TaskQueues<T> {
     pub(crate) processors: Box<[Processor<T>]>,
     pub(crate) locals: Locals<Local<T>>,
-    /// For tasks that come from outside.
+    /// Tasks that come from outside.
     pub(crate) global: GlobalQueue<T>,
-    /// For tasks that have given way to all others.
+    /// Tasks that have given way to all others.
     pub(crate) yielded: Injector<T>,
-    /// For tasks that can wait until no processor has anything else to do.
+    /// Tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
-    /// Of what is no task.
+    /// The slot of the source, whose pieces are no tasks.
     pub(crate) source: SourceSlot,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,

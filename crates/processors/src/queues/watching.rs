@@ -5,7 +5,7 @@ use crate::queues::shared::Shared;
 
 impl<T: Send + 'static> Local<T> {
     /// Watches a victim that was spared and is quick, unless another thread does, or none may.
-    /// Whether it does.
+    /// Returns whether it does.
     #[cold]
     pub(crate) fn starts_to_watch(&self, shared: &Shared<T>, victim: usize) -> bool {
         let coordinator = &shared.coordinator;

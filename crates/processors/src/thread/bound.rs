@@ -1,4 +1,4 @@
-//! What a machine does with tasks that are bound to a thread, its own or another.
+//! A machine's handling of tasks that are bound to a thread, its own or another.
 
 use crate::pool::runner::Runner;
 use crate::protocol::state::binding::BoundId;
@@ -54,8 +54,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks: if the processor is to be given up, or others wait for one, the machine
-    /// goes away for a moment, as if for a blocking call, and gets in line.
+    /// Lets the machine go away for a moment between two tasks, as if for a blocking call, and get
+    /// in line, if the processor is to be given up, or others wait for one.
     fn give_way(&self) {
         let coordinator = &self.shared.coordinator;
         let Some(permit) = self.current.permit.take() else {

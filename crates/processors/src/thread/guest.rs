@@ -18,7 +18,7 @@ use crate::protocol::state::grant::A_PIECE;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 
-/// How long a guest goes on with a task that comes again, from the end of its first turn on.
+/// The longest time that a guest goes on with a task that comes again, after its first turn.
 const LONGEST: Duration = Duration::from_micros(100);
 
 impl Visit {
@@ -157,9 +157,9 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// For a thread that is about to wait for a task which it has made runnable before: runs that,
-    /// as [`run_awaited`](Self::run_awaited) does, if it is what comes next in the global queue and
-    /// a processor is idle. Costs two loads if the queue is empty.
+    /// Runs a task that the calling thread has made runnable and is about to wait for, as
+    /// [`run_awaited`](Self::run_awaited) does, if it is what comes next in the global queue and a
+    /// processor is idle. Costs two loads if the queue is empty.
     pub fn help(&self, awaited: &dyn Awaited<T>) {
         let global = &self.shared.queues.global;
         if global.is_empty() {

@@ -22,7 +22,7 @@ pub struct PoolHandle(Arc<dyn AnyPool>);
 #[derive(Clone)]
 pub struct WeakPoolHandle(Weak<dyn AnyPool>);
 
-/// What of a pool does not depend on its tasks: what a [`PoolHandle`] can do.
+/// The part of a pool that does not depend on its tasks, for a [`PoolHandle`].
 pub trait AnyPool: Send + Sync {
     #[doc(hidden)] // where the source is, which no other crate can name
     fn source_slot(&self) -> &dyn Any;

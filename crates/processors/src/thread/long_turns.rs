@@ -12,18 +12,18 @@ use crate::pool::processors::Processors;
 use crate::protocol::state::grant::{A_PIECE, Activity};
 use crate::protocol::{Grant, Permit};
 
-/// From one look to the next. What a look has seen twice is long.
+/// The time from one look to the next. A turn that two looks have seen is long.
 const TICK: Duration = Duration::from_millis(1);
 
-/// How long a thread that has made way rests, if the others go on for so long: about as long as it
-/// is in its turn before, since the thread that looks may itself have to wait for a core.
+/// The longest rest of a thread that has made way: about as long as its turn was before, since the
+/// thread that looks may itself have to wait for a core.
 const REST: Duration = Duration::from_millis(4);
 
-/// What tells the turn of a processor from all others: how much it has run, on which machine, and
-/// how often what that does has changed.
+/// A turn's identity: the processor's count of what it has run, its machine, and how often the
+/// machine's activity has changed.
 type Sighting = (u64, usize, u32);
 
-/// What a look has found.
+/// The result of a look.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
     /// Nothing long, and nothing that may become so.
@@ -32,12 +32,12 @@ enum Sight {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// From now on the pool has one thread more, which looks once a millisecond, as long as
-    /// something is in the source or runs long: whether a thread has been in the same task or piece
-    /// ever since the last look, while a task waits, or a thread that is back from a
-    /// [`blocking`](Self::blocking) call. Such a thread is to [make way](Self::make_way), and the
-    /// source is [told](crate::Source::hurry). The thread ends with the pool. Blocking, while it is
-    /// started; does nothing if there is one, or the pool is over.
+    /// Starts one more thread, which looks once a millisecond, as long as something is in the
+    /// source or runs long, for threads that have been in the same task or piece since the last
+    /// look while a task waits, or a thread that is back from a [`blocking`](Self::blocking) call.
+    /// Such a thread is to [make way](Self::make_way), and the source is
+    /// [told](crate::Source::hurry). The thread ends with the pool. Blocks while it is started;
+    /// does nothing if there is one, or the pool is over.
     ///
     /// # Errors
     /// The system refuses the thread. The next call tries again.
@@ -108,12 +108,12 @@ impl<T: Send + 'static> Processors<T> {
         in_deques + queues.global.len() + queues.yielded.len()
     }
 
-    /// If the calling thread is one of the pool's, has a processor, and has been in the same task
-    /// or piece for a millisecond or two while others wait: gives the processor to these, and waits
-    /// until they have had it for four, or want it no more. Whether it has. To be called
-    /// in the middle of long work, where the caller holds no lock that others want. Needs
+    /// Gives the processor to others that wait, and waits until they have had it for four
+    /// milliseconds or want it no more, if the calling thread is one of the pool's, has a
+    /// processor, and has been in the same task or piece for a millisecond or two. Returns `true`
+    /// if it has. Call it in the middle of long work, with no lock held that others want. Needs
     /// [`watch_long_turns`](Self::watch_long_turns). Costs a look at a thread-local value and a
-    /// load if it need not; else as much as a [`blocking`](Self::blocking) call. Blocking.
+    /// load if nobody waits; else as much as a [`blocking`](Self::blocking) call. Blocking.
     pub fn make_way(&self) -> bool {
         current::with_current(&self.shared, |current| self.rest(current)) == Some(true)
     }

@@ -26,9 +26,9 @@ pub(crate) struct Machine<'thread, T, R> {
     pub(crate) number: usize,
     pub(crate) parker: &'thread Parker,
     pub(crate) current: Current<'thread>,
-    /// What other threads see of it.
+    /// The part of it that other threads see.
     pub(crate) public: &'thread MachineShared,
-    /// What it is bound as; perhaps it is not any more.
+    /// Its number as a bound thread; perhaps it is bound no more.
     pub(crate) bound: Cell<Option<BoundId>>,
 }
 

@@ -29,12 +29,12 @@ pub(crate) fn run_machine<T: Send + 'static, R: Runner<T>>(
     parker
 }
 
-/// What a machine does between two tasks.
+/// The next step of a machine between two tasks.
 enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// There is nothing that needs no search, or it is the source's turn.
+    /// Nothing is there without a search, or it is the source's turn.
     Search,
 }
 
@@ -171,8 +171,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks the control word has changed: gives the processor up, or to a waiter, if
-    /// need be.
+    /// Gives the processor up, or to a waiter, if need be: between two tasks the control word has
+    /// changed.
     fn attend(&self) -> Option<Vacated> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;

@@ -30,8 +30,8 @@ impl<T: Send + 'static> Processors<T> {
         self.wait_quiescent_by(None).map(drop)
     }
 
-    /// [`wait_quiescent`](Self::wait_quiescent), until the `deadline` at most. Whether there was
-    /// such a moment: `false` says that something ran until then.
+    /// Waits as [`wait_quiescent`](Self::wait_quiescent) does, until the `deadline` at most.
+    /// Returns whether there was such a moment: `false` says that something ran until then.
     ///
     /// # Errors
     /// As [`wait_quiescent`](Self::wait_quiescent).

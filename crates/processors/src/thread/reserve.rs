@@ -43,7 +43,7 @@ impl<T: Send + 'static> fmt::Debug for BoundThread<T> {
     }
 }
 
-/// Why no thread could be reserved.
+/// The reason why no thread could be reserved.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReserveError {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::pool::processors::Processors;
 
-/// Why a pool does not have as many processors as it was told to have.
+/// The reason why a pool does not have as many processors as it was told to have.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ResizeError {
@@ -14,7 +14,7 @@ pub enum ResizeError {
     NoProcessors,
     /// More than [`Config::max_processors`](crate::Config::max_processors) said.
     TooManyProcessors {
-        /// What was asked for.
+        /// The number asked for.
         asked: usize,
         /// The largest number that is possible.
         max: usize,

@@ -17,7 +17,7 @@ use crate::thread::machine::{Machine, Vacated};
 /// times as long.
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
-/// What a search comes to.
+/// The outcome of a search.
 pub(crate) enum Searched<T> {
     Found(Found<T>),
     /// Nothing, and the processor has gone idle.
@@ -61,8 +61,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// While a machine rests the tasks have their turn, and no piece; and when they have had it,
-    /// that machine gets the processor.
+    /// Finds a task, and no piece, while a machine rests; if no task is left, gives that machine
+    /// the processor.
     ///
     /// # Errors
     /// The permit, if no machine rests any more.
@@ -126,7 +126,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         found
     }
 
-    /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
+    /// Makes the processor idle; the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
         // What a burst of tasks took.

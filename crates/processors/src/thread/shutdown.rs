@@ -1,4 +1,4 @@
-//! How a pool is stopped, and what its last thread does.
+//! The stop of a pool, and the duties of its last thread.
 
 use filch_sync::lock;
 use filch_sync::panic::drop_contained;
@@ -18,8 +18,8 @@ impl<T: Send + 'static> Processors<T> {
         self.end_if_deserted();
     }
 
-    /// The machine's thread has nothing left to do but to exit. If it is the last one, it is shown
-    /// as busy until the end, which may be long: see below.
+    /// Ends the pool, if the machine's thread was the last one; it has nothing left to do but to
+    /// exit. It is shown as busy until the end, which may be long: see below.
     pub(crate) fn end_after(&self, machine: usize) {
         if self.shared.coordinator.is_deserted() {
             let public = self.shared.coordinator.machine(machine);
@@ -29,7 +29,7 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// A thread has exited, or could not be had. If there is none left now, this is the end.
+    /// Ends the pool if no thread is left, when one has exited, or could not be had.
     pub(crate) fn end_if_deserted(&self) {
         if !self.shared.coordinator.is_deserted() {
             return;

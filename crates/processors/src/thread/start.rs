@@ -1,4 +1,4 @@
-//! How a pool is started, and how its threads begin and end.
+//! The start of a pool, and the beginning and end of its threads.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -59,7 +59,7 @@ struct Expected<T: Send + 'static> {
     pool: Arc<Processors<T>>,
     machine: usize,
     has_come: bool,
-    /// For the start: the user has dropped it.
+    /// `true` once the user has dropped it, for the start.
     is_dropped: StdArc<AtomicBool>,
 }
 
@@ -211,7 +211,7 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// Has the system make a thread, which is joined with the pool's.
+    /// Asks the system for a thread, which is joined with the pool's.
     fn spawn(&self, machine: usize, main: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let name = format!("{}-{machine}", self.config.thread_name);
         let mut builder = thread::Builder::new().name(name);
@@ -221,14 +221,14 @@ impl<T: Send + 'static> Processors<T> {
         self.handles.start(machine, || builder.spawn(main))
     }
 
-    /// The machine's thread has nothing left to do but to exit.
+    /// Ends the machine's thread, which has nothing left to do but to exit.
     fn exit(&self, machine: usize, parker: Parker) {
         self.handles.join_former(machine);
         self.shared.coordinator.exit(machine, parker);
         self.end_after(machine);
     }
 
-    /// The machine's thread cannot run tasks. What is bound to it, others run.
+    /// Hands on what is bound to a machine whose thread cannot run tasks.
     fn cannot_begin(&self, machine: usize) {
         let shared = &self.shared;
         let bound = shared.coordinator.bound_as(machine);

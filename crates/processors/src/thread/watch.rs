@@ -1,4 +1,4 @@
-//! What a machine does about the processors that it watches. The argument is in
+//! The duties of a machine towards the processors that it watches. The argument is in
 //! [`architecture`](crate::architecture).
 
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::stats::Counters;
 use crate::thread::machine::{Machine, Vacated};
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// The search has found something else after all: it watches nothing.
+    /// Watches nothing: the search has found something else after all.
     #[cold]
     pub(crate) fn cancel_watches(&self, local: &Local<T>) {
         let watched = local.policy.take_watched();
@@ -22,7 +22,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         self.shared.coordinator.cancel_watches(watched);
     }
 
-    /// The machine goes idle, and watches.
+    /// Makes the machine go idle, and watch.
     #[cold]
     pub(crate) fn leave_watching(
         &self,
@@ -35,10 +35,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         Vacated { watched, processor }
     }
 
-    /// The machine, which has gone idle or is going to be told something else, looks once per watch
-    /// interval, as long as the processors that it watches run one task after the other, and some
-    /// processor is idle: its own one is, also while a guest has it. What it is told to do next, if
-    /// it has been told.
+    /// Looks, once per watch interval, as long as the processors that the machine watches run one
+    /// task after the other, and some processor is idle: the machine's own one is, also while a
+    /// guest has it. The machine has gone idle or is going to be told something else. Returns what
+    /// it is told to do next, if it has been told.
     #[cold]
     pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>, processor: usize) -> Option<Grant> {
         let shared = self.shared;
@@ -61,8 +61,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 }
 
-/// After an interval: whether the processor has run nothing since, or has a task and does not come
-/// for it.
+/// Returns, after an interval, whether the processor has run nothing since, or has a task and does
+/// not come for it.
 fn stands_still<T: Send + 'static>(spared: &mut SparedVictim, shared: &Shared<T>) -> bool {
     let victim = &shared.queues.processors[spared.victim];
     let run = victim.counters.run.get();

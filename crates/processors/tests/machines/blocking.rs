@@ -42,7 +42,7 @@ fn tasks_run_beside_a_blocking_call() {
     );
 }
 
-/// What is in the deque of the processor that is given away is run meanwhile, too.
+/// The deque of the processor that is given away is run meanwhile, too.
 #[test]
 fn the_own_deque_goes_on_during_the_call() {
     let (pool, machines) = started(processors(1));

@@ -58,7 +58,7 @@ pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
 }
 
 thread_local! {
-    /// How many bound tasks have run on this thread.
+    /// The bound tasks that have run on this thread.
     static RUNS: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -1,4 +1,4 @@
-//! What a person with a hung pool is told.
+//! The dump that a person with a hung pool reads.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, mpsc};

@@ -38,7 +38,7 @@ fn task(panics: Hook, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
 }
 
 struct Hostile {
-    /// How many threads get a scratch before one does not.
+    /// The number of threads that get a scratch before one does not.
     scratches: AtomicUsize,
     /// Set for the task whose turn it is: `on_processor` is not told of it.
     on_processor: AtomicBool,
@@ -134,8 +134,8 @@ fn the_others_do_without_a_thread_that_cannot_begin() {
     }
 }
 
-/// What comes during a blocking call waits for its end, if there is no scratch for a substitute.
-/// The next time there is one.
+/// Tasks that come during a blocking call wait for its end, if there is no scratch for a
+/// substitute. The next time there is one.
 #[test]
 fn a_substitute_without_scratch_is_as_good_as_refused() {
     let (pool, runner) = hostile(processors(1), 1);

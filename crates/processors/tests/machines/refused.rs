@@ -55,7 +55,7 @@ fn the_threads_that_there_are_do_all_the_work() {
     });
 }
 
-/// What comes meanwhile waits until a call is back. A failure: for ever.
+/// Tasks that come meanwhile wait until a call is back. A failure: for ever.
 #[test]
 fn calls_come_back_without_a_substitute() {
     in_a_process_of_its_own("calls_come_back_without_a_substitute", || {

@@ -1,4 +1,4 @@
-//! How many threads may be reserved, and what that takes from others: nothing.
+//! The number of threads that may be reserved, which takes nothing from others.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;

@@ -1,4 +1,4 @@
-//! What threads are in the middle of, for a caller that waits for them no longer.
+//! The user code that threads are in, for a caller that waits for them no longer.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, mpsc};

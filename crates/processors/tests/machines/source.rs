@@ -260,7 +260,7 @@ fn a_dump_knows_one_piece_from_the_next() {
     finish(&pool, machines);
 }
 
-/// What comes too late does not run, and a thread that waits for it is told.
+/// A piece that comes too late does not run, and a thread that waits for it is told.
 #[test]
 fn a_piece_for_a_pool_that_is_over_stays() {
     let (pool, machines) = started(processors(1));

@@ -151,7 +151,7 @@ impl Drop for Bomb {
     }
 }
 
-/// What it keeps is dropped with it, and what it keeps for each thread with the thread.
+/// A runner: its own value is dropped with it, and what it keeps for each thread with the thread.
 struct Keeping<Own, Scratch>(Own, fn() -> Scratch);
 
 impl<Own, Scratch> Runner<Job> for Keeping<Own, Scratch>

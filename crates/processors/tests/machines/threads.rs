@@ -1,4 +1,4 @@
-//! How many threads there may be, and what happens beyond.
+//! The limit on threads, and what happens beyond.
 
 use std::sync::{Arc, Barrier, mpsc};
 

@@ -36,7 +36,7 @@ enum Numbers {}
 #[derive(Debug)]
 enum Note {
     Number(usize),
-    /// From a thread that waits for a number.
+    /// A question from a thread that waits for a number.
     Ask(usize, Caller<usize>),
     /// The player to play with.
     Partner(Pid),
@@ -138,8 +138,8 @@ impl Process<Numbers> for Scripted {
     }
 }
 
-/// Is done with the sum of `count` messages, or more if they come together. A message is `10 *
-/// sender + number`; those of each sender must come in ascending order.
+/// Ends with the sum of `count` messages, or more if they come together. A message is `10 * sender
+/// + number`; those of each sender must come in ascending order.
 fn summing(closed: &Closed, count: usize) -> Scripted {
     let (mut seen, mut sum, mut last) = (0, 0, [None; 4]);
     scripted(closed, move |_, events, out| {
@@ -163,7 +163,7 @@ fn summing(closed: &Closed, count: usize) -> Scripted {
     })
 }
 
-/// Is done with 7 when it is cancelled, and waits until then.
+/// Ends with 7 when it is cancelled, and waits until then.
 fn until_cancelled(closed: &Closed) -> Scripted {
     scripted(closed, |_, events, out| {
         if events.iter().any(|event| matches!(event, Event::Cancel(_))) {

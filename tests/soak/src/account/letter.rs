@@ -12,13 +12,13 @@ use crate::account::token::{Kind, Token};
 /// A letter's request to its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Nothing.
+    /// Asks for nothing.
     Note,
-    /// To end well.
+    /// Asks to end well.
     Finish,
-    /// To end with an error.
+    /// Asks to end with an error.
     Fail,
-    /// To panic.
+    /// Asks to panic.
     Panic,
 }
 

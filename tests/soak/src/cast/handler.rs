@@ -67,7 +67,7 @@ impl CommandHandler<Soak> for Handler {
     }
 }
 
-/// Has a process carry out the command.
+/// Makes a process carry out the command.
 fn have_done(
     errand: &Errand,
     completion: Completion<Soak>,

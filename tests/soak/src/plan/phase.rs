@@ -45,17 +45,17 @@ pub(crate) struct OwnScheduler {
 /// The end of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// When all processes have ended.
+    /// Ends when all processes have ended.
     Empty,
-    /// At rest, with processes that then are asked to end.
+    /// Ends at rest, with processes that then are asked to end.
     AtRest(Duration),
-    /// At rest, by being dropped.
+    /// Ends at rest, by being dropped.
     Dropped,
-    /// That long after the burst has begun.
+    /// Ends that long after the burst has begun.
     InTheMidst { after: Duration, patience: Duration },
     /// The same, by being dropped.
     DroppedInTheMidst { after: Duration },
-    /// On one of its own workers.
+    /// Ends on one of its own workers.
     FromInside,
 }
 

@@ -151,7 +151,7 @@ fn shut_down(scheduler: Scheduler<Soak>, patience: Duration) -> ShutdownReport {
 /// The most processes that may start between the count of the living and the closing.
 const SINCE: usize = 100;
 
-/// Has an `on_exit` call drop the scheduler: usually on its own worker.
+/// Makes an `on_exit` call drop the scheduler: usually on its own worker.
 fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Handle<Soak>) {
     note(Happening::ShutdownsFromInside);
     let role = Role {

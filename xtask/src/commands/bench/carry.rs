@@ -46,7 +46,7 @@ fn flags() -> String {
     flags
 }
 
-/// What this compiler builds for by itself.
+/// Returns the target that this compiler builds for by itself.
 fn host() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output()?;
     let text = String::from_utf8(output.stdout)?;
@@ -56,7 +56,7 @@ fn host() -> Result<String> {
         .to_owned())
 }
 
-/// As the program says it where it is run in the repository.
+/// Returns the commit as the program says it where it is run in the repository.
 fn commit() -> Result<String> {
     let mut describe = Command::new("git");
     describe.args(["describe", "--always", "--dirty", "--exclude=*"]);

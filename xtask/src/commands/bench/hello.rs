@@ -1,5 +1,5 @@
-//! What a program pays for a scheduler before it does anything: the time of a build from nothing,
-//! and the size of what comes out. Each program says hello on another thread.
+//! The price of a scheduler before it does anything: the time of a build from nothing, and the size
+//! of what comes out. Each program says hello on another thread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::support::error::Result;
 use crate::support::process::{cargo, root, target_directory};
 use crate::support::table::Table;
 
-/// How often each is built.
+/// The number of builds of each.
 const ROUNDS: usize = 3;
 
 /// A name, what it depends on, and the program. `ROOT` is the workspace's.
@@ -101,7 +101,7 @@ fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
     Ok(())
 }
 
-/// From nothing: the seconds that it takes, and the program.
+/// Builds from nothing: returns the seconds that it takes, and the program.
 fn build(package: &Path) -> Result<(f64, PathBuf)> {
     let target = package.join("target");
     if target.exists() {

@@ -61,8 +61,8 @@ fn unescaped(value: &str) -> String {
     value.replace("&amp;", "&").replace("%20", " ")
 }
 
-/// For each page, by its path in the book, what is wrong with its links. `exists` tells of files
-/// that are no pages.
+/// Lists the broken links of each page, by its path in the book. `exists` tells of files that are
+/// no pages.
 pub(super) fn broken<'p>(
     pages: &'p [(String, Page)],
     exists: &dyn Fn(&str) -> bool,

@@ -32,7 +32,7 @@ const RINGS: &[(&str, &[&str])] = &[
     ("crates/supervisor", &["plan", "settings"]),
 ];
 
-/// By two of the crate's outermost modules, where the first imports from the second.
+/// Pairs of the crate's outermost modules, of which the first imports from the second.
 type Imports = BTreeMap<(String, String), String>;
 
 /// The circles of the crate in `package`, a folder, that are not allowed.

@@ -10,24 +10,9 @@ use crate::support::process::root;
 /// The words that open a riddle.
 const QUESTIONS: &[&str] = &["What", "How", "Whether", "Who"];
 
-/// The folders that still open doc comments with questions. A folder leaves the list when its last
-/// one is mended.
-const EXEMPT: &[&str] = &[
-    "apps/build",
-    "apps/nats",
-    "benches",
-    "crates/deque",
-    "crates/event-queue",
-    "crates/fork-join",
-    "crates/processors",
-    "loom-tests",
-    "tests",
-    "xtask",
-];
-
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
     let is_code = file.extension().is_some_and(|extension| extension == "rs");
-    if !is_code || EXEMPT.iter().any(|folder| file.starts_with(folder)) {
+    if !is_code {
         return Ok(Vec::new());
     }
     let text = fs::read_to_string(root().join(file))?;

@@ -1,4 +1,4 @@
-//! Where unsafe code may stand: nowhere but in the files that `xtask/unsafe.toml` lists.
+//! The places where unsafe code may stand: only the files that `xtask/unsafe.toml` lists.
 //!
 //! Tests and models are not listed: each model owns cells whose exclusive use is its claim.
 

@@ -26,8 +26,8 @@ pub(super) struct Swap {
 #[derive(Debug)]
 pub(super) struct Statement {
     pub(super) bytes: Range<usize>,
-    /// For `let NAME = …;`: what declares the name, and how the value is assigned: the text up to
-    /// the value is `keyword`, that of the name and its type `declared`, of the name alone `name`.
+    /// The parts of `let NAME = …;`: the text up to the value is `keyword`, that of the name and
+    /// its type `declared`, of the name alone `name`.
     pub(super) binding: Option<Binding>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Binding {
     /// `let mut name: Type;`
     pub(super) declaration: String,
     pub(super) name: String,
-    /// Where the value begins.
+    /// The place where the value begins.
     pub(super) value: usize,
 }
 
@@ -156,7 +156,7 @@ fn swapped(text: &str, bytes: &Range<usize>, swap: &Swap, inside: &[Edit]) -> St
     rendered + " }"
 }
 
-/// Without its comments: no string of a primitive has two slashes.
+/// Returns the code without comments: no string of a primitive has two slashes.
 fn on_one_line(code: &str) -> String {
     let lines = code
         .lines()

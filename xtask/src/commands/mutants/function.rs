@@ -10,11 +10,11 @@ use crate::support::error::Result;
 
 /// A function with a body, in shipped code.
 pub(super) struct Function {
-    /// Relative to the workspace's root.
+    /// The path relative to the workspace's root.
     pub(super) file: PathBuf,
-    /// With its type: `Claim::drop`.
+    /// The name with its type: `Claim::drop`.
     pub(super) name: String,
-    /// Of signature and body, without comments and white space.
+    /// The signature and body, without comments and white space.
     pub(super) fingerprint: String,
     pub(super) signature: Signature,
     pub(super) block: Block,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::support::error::Result;
 use crate::support::process::root;
 
-/// Where the files are.
+/// The folder of the files.
 pub(super) const FOLDER: &str = "loom-tests/mutants";
 
 /// The verdicts on a function's mutants.
@@ -41,7 +41,7 @@ fn is_zero(count: &usize) -> bool {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(super) struct Survivor {
     pub(super) mutant: String,
-    /// Why that is all right; empty until somebody has found out.
+    /// The reason why that is all right; empty until somebody has found out.
     pub(super) because: String,
 }
 

@@ -16,16 +16,16 @@ use super::witnesses::Witnesses;
 use crate::support::error::Result;
 use crate::support::process::root;
 
-/// As [`store`](Progress::store) writes it into `target/mutants` after each verdict.
+/// The record that [`store`](Progress::store) writes into `target/mutants` after each verdict.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Progress {
     #[serde(skip)]
     file: PathBuf,
     /// True while a run has not come to its end.
     pub(super) is_underway: bool,
-    /// By [`key`].
+    /// The functions by [`key`].
     functions: BTreeMap<String, Found>,
-    /// By name.
+    /// The tests by name.
     tests: BTreeMap<String, Alone>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Found {
 /// A test without a mutant.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Alone {
-    /// When its program was built.
+    /// The time when its program was built.
     pub(super) built: SystemTime,
     /// `None`: too long.
     pub(super) elapsed: Option<Duration>,
@@ -89,7 +89,7 @@ impl Progress {
         }
     }
 
-    /// Nothing, if `text` is not what a run of this program has written.
+    /// Reads what a run of this program has written of these functions; nothing from another text.
     fn parse(text: &str, functions: &[Function]) -> Self {
         let mut known: Self = serde_json::from_str(text).unwrap_or_default();
         let keys: BTreeSet<_> = functions.iter().map(key).collect();

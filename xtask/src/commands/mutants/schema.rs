@@ -136,7 +136,7 @@ fn names_in_constants() -> Result<BTreeSet<String>> {
     }
 }
 
-/// Which functions are called where constants are computed.
+/// The functions that are called where constants are computed.
 #[derive(Default)]
 struct Constants {
     called: BTreeSet<String>,

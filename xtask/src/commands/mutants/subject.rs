@@ -27,7 +27,7 @@ impl Subject {
         }
     }
 
-    /// Where it stands, counted from 1.
+    /// Returns the lines where it stands, counted from 1.
     pub(super) fn lines(&self) -> Range<usize> {
         let signature = self.function.signature.span().start().line;
         signature..self.function.block.span().end().line + 1

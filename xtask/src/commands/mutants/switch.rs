@@ -31,7 +31,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// It keeps no memory: a test may count what is left.
+/// A choice that keeps no memory: a test may count what is left.
 struct Choice {
     number: u32,
     is_recorded: bool,

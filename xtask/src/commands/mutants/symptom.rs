@@ -1,4 +1,4 @@
-//! By what a test or a model showed that something was wrong.
+//! The symptoms by which a test or a model showed that something was wrong.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;

@@ -25,7 +25,7 @@ pub(super) struct Verdicts {
     name: &'static str,
     /// Each function's name in the ledger, and the row that is about its code.
     rows: Vec<(String, Option<Row>)>,
-    /// As it was read. What is not judged again keeps its old row: its reasons may still be good.
+    /// The ledger as read. A row is kept until it is judged again: its reasons may still be good.
     old: Ledger,
 }
 
@@ -177,7 +177,7 @@ impl Verdicts {
         Some(row)
     }
 
-    /// Prints the tally; whether a survivor has no reason.
+    /// Prints the tally; returns whether a survivor has no reason.
     pub(super) fn report(&self) -> bool {
         let Ledger { rows } = self.ledger();
         let all: usize = rows.iter().map(Row::mutants).sum();

@@ -1,6 +1,6 @@
-//! Where an ordering stands: in which function, as which argument of what.
+//! The place of an ordering: in which function, as which argument of what.
 
-/// The most lines from the begin of a call to its ordering.
+/// The most lines from the beginning of a call to its ordering.
 const CALL_REACHES: usize = 12;
 
 /// The code of a line, without its comment.

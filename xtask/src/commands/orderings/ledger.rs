@@ -10,7 +10,7 @@ use super::mutant::{Mutant, Name};
 use crate::support::error::Result;
 use crate::support::process::root;
 
-/// Where the table is, between its marks.
+/// The page with the table, between its marks.
 pub(crate) const PAGE: &str = "docs/correctness.md";
 const BEGIN: &str =
     "<!-- orderings: begin; `cargo xtask orderings --write` makes what follows -->\n";
@@ -21,11 +21,11 @@ const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|-
 /// The verdict on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// By this model.
+    /// Killed by this model.
     Killed(String),
-    /// With the reason that its note gives.
+    /// Survived, with the reason that its note gives.
     Explained(String),
-    /// Without a reason.
+    /// Survived without a reason.
     Survived,
     /// The code is newer than the last run.
     NotRun,

@@ -1,4 +1,4 @@
-//! Which row of the table is about which mutant, when files and functions have moved in between.
+//! Finds a mutant's row in the table when files and functions have moved in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -95,7 +95,7 @@ impl Mutant {
         mutated
     }
 
-    /// Its name, which does not depend on what stands above it in the file.
+    /// Returns its name, which does not depend on what stands above it in the file.
     pub(super) fn name(&self) -> Name {
         Name {
             file: self.file.display().to_string(),

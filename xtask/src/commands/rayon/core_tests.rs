@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::sources::copy_folder;
 use crate::support::error::Result;
 
-/// Its unit tests, which say `crate` for the crate that they test: [`ROOT`] has its names.
+/// The unit tests of rayon's core, which say `crate` for it: [`ROOT`] has its names.
 const UNIT_TESTS: &[&str] = &[
     "test.rs",
     "broadcast/test.rs",
@@ -26,7 +26,7 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("thread_pool/test.rs", "sleeper_stop", "so does it"),
 ];
 
-/// Whose documentation has examples.
+/// The files whose documentation has examples.
 const DOCUMENTED: &[&str] = &[
     "lib.rs",
     "broadcast/mod.rs",

@@ -47,7 +47,7 @@ impl Add for Count {
 pub(super) struct Sources(Value);
 
 impl Sources {
-    /// Has cargo download what is not there.
+    /// Makes cargo download what is not there.
     pub(super) fn fetch(place: &Path, packages: &[Package]) -> Result<Self> {
         let folder = place.join("fetch");
         fs::create_dir_all(folder.join("src"))?;
@@ -63,7 +63,7 @@ impl Sources {
         Ok(Self(metadata(command)?))
     }
 
-    /// Where cargo has unpacked it.
+    /// Returns the folder into which cargo has unpacked it.
     pub(super) fn of(&self, package: Package) -> Result<PathBuf> {
         let found = find(&self.0, package)?;
         let manifest = found["manifest_path"].as_str().map(Path::new);

@@ -15,10 +15,10 @@ const TIMES: &str = "512";
 /// A file counts that has as many instructions in an operation.
 const FEWEST: f64 = 0.5;
 
-/// Where valgrind puts the first byte of a program.
+/// The address at which valgrind puts the first byte of a program.
 const FIRST_BYTE: u64 = 0x10_8000;
 
-/// Where the jobs are, whose comments say where a road begins and ends.
+/// The folder of the jobs, whose comments say where a road begins and ends.
 const JOBS: &str = "benches/operations/src";
 
 pub(super) struct Walked {

@@ -11,18 +11,18 @@ use filch_timers::Timers;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-/// What the scenarios need. Workers are numbers, and so are jobs and artifacts; each worker has the
-/// artifact of its own number.
+/// A build farm, as the scenarios need it. Workers are numbers, and so are jobs and artifacts; each
+/// worker has the artifact of its own number.
 pub(super) trait Farm: 'static {
     type Pending;
 
     fn new(workers: u64) -> Self;
     /// A job that depends on one artifact.
     fn schedule(&self, id: u64, dependency: u64) -> Self::Pending;
-    /// There is a job for that worker.
+    /// Picks a job for that worker, for which there is one.
     fn pick(&self, worker: u64) -> u64;
     fn complete(&self, worker: u64, id: u64);
-    /// The job has been completed.
+    /// Waits until the job has been completed.
     fn wait(&self, pending: Self::Pending) -> u64;
 }
 
@@ -68,7 +68,7 @@ impl Farm for Filch {
     }
 }
 
-/// On one thread, and without anybody to tell.
+/// The planner on one thread, without anybody to tell.
 pub(super) struct Planned {
     planner: RefCell<Planner<u64, u64, ()>>,
     workers: Vec<WorkerId>,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use filch_deque::{Stealer, Worker};
 use filch_sync::asymmetric;
 
-/// What the scenarios need from an owner's end.
+/// An owner's end, as the scenarios need it.
 pub(super) trait Owner: Send + 'static {
     /// Empty, with room for `capacity` items.
     fn new(capacity: usize) -> Self;
@@ -15,7 +15,7 @@ pub(super) trait Owner: Send + 'static {
     fn pop(&self) -> Option<u64>;
 }
 
-/// What the scenarios need from a deque with thieves.
+/// A deque with thieves, as the scenarios need it.
 pub(super) trait Deque: Owner {
     type Stealer: Send;
 
@@ -37,7 +37,7 @@ pub(super) type CrossbeamFifo = Crossbeam<false>;
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
 pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
-/// It has no thieves: what a push, a pop and the measuring around them cost at least.
+/// A stack without thieves: the least cost of a push, a pop and the measuring around them.
 pub(super) struct Unshared(RefCell<Vec<u64>>);
 
 impl<const IS_BIASED: bool> Owner for Filch<IS_BIASED> {

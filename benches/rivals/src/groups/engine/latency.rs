@@ -40,7 +40,7 @@ impl Trips {
         (trips, is_done)
     }
 
-    /// It is back. Whether it leaves again.
+    /// Counts a return; returns whether it leaves again.
     fn is_back(&mut self) -> bool {
         let now = Instant::now();
         self.latencies.push((now - self.left).as_secs_f64() * 1e6);

@@ -7,7 +7,7 @@ use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 use filch_event_queue as filch;
 
-/// What the scenarios need from a queue of `T`.
+/// A queue of `T`, as the scenarios need it.
 pub(super) trait Queue<T> {
     type Sender: Clone + Send + 'static;
     type Receiver: Send + 'static;
@@ -107,7 +107,7 @@ pub(super) struct Kanal;
 
 impl<T: Send + 'static> Queue<T> for Kanal {
     type Sender = kanal::Sender<T>;
-    /// With the buffer of its batches.
+    /// The receiver with the buffer of its batches.
     type Receiver = (kanal::Receiver<T>, Vec<T>);
 
     fn new() -> (Self::Sender, Self::Receiver) {

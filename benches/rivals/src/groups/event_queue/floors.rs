@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 
 use super::contenders::Queue;
 
-/// How many events a round may have.
+/// The most events that a round may have.
 pub(super) const ROOM: usize = 1_000_000;
 
 /// The pause of a consumer that took events, and the longest of a producer that lost.

@@ -32,7 +32,7 @@ impl<const WORDS: usize> Payload for [u64; WORDS] {
     }
 }
 
-/// How a consumer takes what comes.
+/// A consumer's way to take what comes.
 pub(super) trait Manner<T, Q: Queue<T>> {
     /// Takes `total` events, and gives each to `sink`.
     fn take(receiver: &mut Q::Receiver, total: u64, sink: impl FnMut(T));

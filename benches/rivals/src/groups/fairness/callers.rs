@@ -10,7 +10,7 @@ use super::{Over, WARM_UP};
 use crate::pools::Pool;
 use crate::work::Work;
 
-/// What a thread outside waits for.
+/// The call that a thread outside waits in.
 #[derive(Clone, Copy)]
 pub(super) enum Wait {
     Execute,
@@ -72,7 +72,7 @@ pub(super) enum Chain {
     Pair,
 }
 
-/// What the chain gets done in `length`, in per cent of what fits, beside a thread that
+/// Measures the progress of the chain in `length`, in per cent of what fits, beside a thread that
 /// [keeps calling](keep_calling).
 pub(super) fn chain_beside<P: Pool>(
     workers: usize,

@@ -1,4 +1,4 @@
-//! What keeps a pool busy while something else is measured: its own processes, or threads outside.
+//! Mixtures that keep a pool busy during a measurement: its own processes, or threads outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,16 +20,16 @@ pub(crate) struct Mixture {
     /// Read after "beside".
     pub(crate) name: &'static str,
     busy: Vec<Busy>,
-    /// From one message to the next: the time that this mixture needs to get over one.
+    /// The time from one message to the next, which this mixture needs to get over one.
     pub(crate) period: Duration,
 }
 
-/// What is busy.
+/// The kind of busy work.
 #[derive(Clone, Copy)]
 enum Busy {
-    /// So many that yield after each step.
+    /// Processes that yield after each step.
     Yielders(usize, Work),
-    /// So many pairs that pass a message to and fro, with a step for each way.
+    /// Pairs that pass a message to and fro, with a step for each way.
     Pairs(usize, Work),
     /// Processes with more messages than they get through, and a step for each.
     Flooded(Work),
@@ -52,12 +52,12 @@ impl Mixture {
         }
     }
 
-    /// Nothing.
+    /// Makes a mixture of nothing.
     pub(crate) fn quiet(period: Duration) -> Self {
         Self::new("nothing", [], period)
     }
 
-    /// Of processes that never rest.
+    /// Makes the mixtures of processes that never rest.
     pub(crate) fn of_processes() -> [Self; 5] {
         use Busy::{Pairs, Yielders};
         let long = Work::micros(50);
@@ -74,7 +74,7 @@ impl Mixture {
         ]
     }
 
-    /// Of what threads outside want, beside processes or alone.
+    /// Makes the mixtures of what threads outside want, beside processes or alone.
     pub(crate) fn from_outside() -> [Self; 5] {
         use Busy::{Caller, Flood, Flooded, Pairs};
         let pause = Some(Duration::from_micros(50));
@@ -153,7 +153,7 @@ impl Busy {
     }
 }
 
-/// What [`keep_blocking`] keeps, as it is read after "beside".
+/// The name of what [`keep_blocking`] keeps, as it is read after "beside".
 pub(crate) const BLOCKING: &str = "700 blocking calls of 100 ms";
 
 /// Keeps more blocking calls under way than a pool has threads for, until it is over.

@@ -1,4 +1,4 @@
-//! How long a task that has never run waits for its first turn, and a flooded process for its next.
+//! The wait of a task that has never run for its first turn, and of a flooded process for its next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
@@ -15,7 +15,7 @@ pub(super) const FLOODED: usize = 16;
 /// Messages that each of them has at any time: more than any contender handles in one turn.
 pub(super) const BACKLOG: u64 = 2000;
 
-/// How long after one newcomer the next one comes.
+/// The time from one newcomer to the next.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// Makes a task runnable, and sends the microseconds that it has waited when it runs.

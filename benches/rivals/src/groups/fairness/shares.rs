@@ -1,4 +1,4 @@
-//! How the time is shared among those that always have something to do.
+//! The shares of the time of those that always have something to do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ impl Steps {
         }
     }
 
-    /// A step. Whether another follows.
+    /// Takes a step; returns whether another follows.
     fn take(&self) -> bool {
         self.work.run();
         self.taken.fetch_add(1, Ordering::Relaxed);
@@ -52,7 +52,7 @@ fn watch(all: &[Steps], length: Duration) -> Vec<u64> {
         .collect()
 }
 
-/// What the pair that is served least gets of an equal share, in per cent.
+/// Measures the share of the pair that is served least, in per cent of an equal share.
 pub(super) fn least_served<P: Pool>(
     workers: usize,
     pairs: usize,
@@ -76,8 +76,8 @@ pub(super) fn least_served<P: Pool>(
     }
 }
 
-/// What the pairs, or the yielders, get of the time of the cores: the lesser of the two, in per
-/// cent.
+/// Measures the part that the pairs, or the yielders, get of the time of the cores: the lesser of
+/// the two, in per cent.
 pub(super) fn lesser_part<P: Pool>(
     workers: usize,
     [yielders, pairs]: [(usize, Work); 2],
@@ -107,8 +107,8 @@ pub(super) fn lesser_part<P: Pool>(
     }
 }
 
-/// What the pairs get of the time of the cores beside tasks from outside, of which there are always
-/// some, in per cent.
+/// Measures the part that the pairs get of the time of the cores beside tasks from outside, of
+/// which there are always some, in per cent.
 pub(super) fn beside_flood<P: Pool>(
     workers: usize,
     pairs: (usize, Work),

@@ -74,7 +74,7 @@ pub(crate) fn here(program: &str, size: u64, threads: usize) -> Vec<f64> {
     })
 }
 
-/// Its fork without a worker in the hand.
+/// Computes by its fork, without a worker in the hand.
 fn fib_local(n: u32) -> u64 {
     if n < 2 {
         return n.into();

@@ -88,7 +88,7 @@ pub(super) fn timed_search(threads: usize, tree: &Tree, expected: u64) -> f64 {
     })
 }
 
-/// For the peak of its memory: `fib(n)` once.
+/// Computes `fib(n)` once, for the peak of its memory.
 pub(super) fn fib_once(threads: usize, n: u32) -> u64 {
     lace_run!(Lace::init(threads), fib(n))
 }

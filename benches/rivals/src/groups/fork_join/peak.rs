@@ -1,5 +1,5 @@
-//! By how much a pool raises the peak of the memory that is resident: its threads' stacks as deep
-//! as they are used, and what it allocates. Each figure is that of a program of its own.
+//! The growth of the peak of resident memory by a pool: its threads' stacks as deep as they are
+//! used, and what it allocates. Each figure is that of a program of its own.
 
 use super::contenders::{chili_pool, pool};
 use super::programs::{

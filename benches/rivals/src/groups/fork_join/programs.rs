@@ -51,7 +51,7 @@ pub(super) fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What becomes of a problem: its result, or two smaller problems.
+/// A problem's result, or two smaller problems.
 enum Parts<P, R> {
     Whole(R),
     Two(P, P),
@@ -135,7 +135,7 @@ macro_rules! programs {
                 }
             }
 
-            /// In how many ways so many queens stand on the columns that are left.
+            /// Counts the ways in which so many queens stand on the columns that are left.
             pub(in super::super) fn queens(worker: $worker, size: u32) -> u64 {
                 row(worker, (1 << size) - 1, 0, 0, 0)
             }
@@ -248,7 +248,7 @@ macro_rules! programs {
                 }
             }
 
-            /// So many leaves, of which one in 1 000 takes a millisecond and the others 100 ns.
+            /// Computes so many leaves, one in 1 000 taking a millisecond and the others 100 ns.
             pub(in super::super) fn skewed(worker: $worker, leaves: Range<u64>) -> u64 {
                 let middle = leaves.start.midpoint(leaves.end);
                 if leaves.end - leaves.start > 1 {

@@ -15,7 +15,7 @@ use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::rayon_pool;
 
-/// What a job does, besides what it costs.
+/// The work of a job, besides its own cost.
 #[derive(Clone, Copy)]
 enum Leaf {
     Empty,

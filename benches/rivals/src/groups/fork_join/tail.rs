@@ -23,10 +23,10 @@ pub(super) const THREADS: [usize; 5] = [3, 8, 16, 32, 64];
 /// A thread's share of the items of a full run.
 const SHARE: u64 = 16;
 
-/// Of an equal item.
+/// The sleep of an equal item.
 const SLEEP: Duration = Duration::from_millis(5);
 
-/// How long an item sleeps.
+/// The time that an item sleeps.
 type Sleep = fn(u64) -> Duration;
 
 pub(super) fn scenarios(threads: usize, effort: Effort) -> [Scenario; 2] {
@@ -93,12 +93,12 @@ struct Iteration {
 }
 
 impl Iteration {
-    /// Has each item sleep.
+    /// Makes each item sleep.
     fn run(&self, items: u64) {
         assert_eq!(self.part(0..items, self.threads, false), items);
     }
 
-    /// Has these sleep, in two branches if there are splits left, or a thief is here: then others
+    /// Makes these sleep, in two branches if there are splits left, or a thief is here: then others
     /// may be idle as well. Returns how many there are.
     fn part(&self, items: Range<u64>, splits: usize, is_stolen: bool) -> u64 {
         let count = items.end - items.start;

@@ -1,4 +1,4 @@
-//! How a turn is timed.
+//! The timing of a turn.
 //!
 //! A thread that has slept for a while may be woken on the core of another one of its pool, and
 //! then it takes the system milliseconds to part them: as long as some of these programs take. And
@@ -26,7 +26,7 @@ fn warm_up<R>(run: &mut impl FnMut() -> R) {
     }
 }
 
-/// What an operation takes, of so many that a run does. Each run returns `expected`.
+/// Measures an operation, of so many that a run does. Each run returns `expected`.
 pub(super) fn timed<R>(operations: u64, expected: R, mut run: impl FnMut() -> R) -> f64
 where
     R: PartialEq + std::fmt::Debug,
@@ -40,7 +40,7 @@ where
     per_operation(began.elapsed(), operations * runs)
 }
 
-/// What an operation takes in each of a few runs.
+/// Measures an operation in each of a few runs.
 pub(super) fn each<R>(operations: u64, expected: R, mut run: impl FnMut() -> R) -> Vec<f64>
 where
     R: PartialEq + std::fmt::Debug,

@@ -3,7 +3,7 @@
 //! a child is the digest of its parent and its number. So no thread can know how large a subtree
 //! is before it has walked it.
 
-/// How many children a node has.
+/// The number of children that a node has.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     /// `root` of them has the root. Each other node has `children` with that probability, and none
@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// From 0 to 1, without 1.
+    /// Draws a number from 0 to 1, without 1.
     fn draw(&self) -> f64 {
         f64::from(self.digest[4] & 0x7fff_ffff) / f64::from(1_u32 << 31)
     }

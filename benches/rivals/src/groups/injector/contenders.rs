@@ -14,15 +14,15 @@ use filch_sync::asymmetric;
 
 use super::MORE;
 
-/// What the scenarios need from an injector.
+/// An injector, as the scenarios need it.
 pub(super) trait Injector: Sync + 'static {
-    /// Where a taker's batch goes.
+    /// The place where a taker's batch goes.
     type Own: Own;
 
     fn new() -> Self;
     fn own() -> Self::Own;
     fn push(&self, item: u64);
-    /// By one push each, unless the queue has batches for that too.
+    /// Pushes these by one push each, unless the queue has batches for that too.
     fn push_all(&self, items: Range<u64>) {
         for item in items {
             self.push(black_box(item));
@@ -49,14 +49,14 @@ impl Own for crossbeam_deque::Worker<u64> {
     }
 }
 
-/// For a queue without batches.
+/// Serves a queue without batches.
 impl Own for () {
     fn pop(&self) -> Option<u64> {
         None
     }
 }
 
-/// For a taker without thieves.
+/// Serves a taker without thieves.
 impl Own for RefCell<Vec<u64>> {
     fn pop(&self) -> Option<u64> {
         self.borrow_mut().pop()
@@ -129,7 +129,7 @@ impl Injector for Crossbeam {
     }
 }
 
-/// For reference: a queue without batches.
+/// A queue without batches, for reference.
 impl Injector for SegQueue<u64> {
     type Own = ();
 
@@ -148,7 +148,7 @@ impl Injector for SegQueue<u64> {
     }
 }
 
-/// For reference, likewise.
+/// Another one, for reference.
 impl Injector for ConcurrentQueue<u64> {
     type Own = ();
 
@@ -169,7 +169,7 @@ impl Injector for ConcurrentQueue<u64> {
 
 pub(super) type Locked = Mutex<VecDeque<u64>>;
 
-/// For reference: batches under a lock.
+/// Batches under a lock, for reference.
 impl Injector for Locked {
     type Own = RefCell<Vec<u64>>;
 

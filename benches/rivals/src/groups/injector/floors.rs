@@ -64,12 +64,12 @@ fn deal_to_own(own: &filch_deque::Worker<u64>, items: u64) {
     }
 }
 
-/// As a producer whose slot may be abandoned meanwhile.
+/// Fills a slot as a producer does whose slot may be abandoned meanwhile.
 pub(super) fn by_rmw(state: &AtomicU64) {
     black_box(state.swap(1, Ordering::AcqRel));
 }
 
-/// As a producer that every consumer waits for.
+/// Fills a slot as a producer does that every consumer waits for.
 pub(super) fn by_store(state: &AtomicU64) {
     state.store(1, Ordering::Release);
 }

@@ -1,4 +1,4 @@
-//! What is made to happen, and how long it took until it has.
+//! Events that are made to happen, and the time that each takes.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -14,28 +14,28 @@ use crate::processor_time::used;
 
 /// Something that happens on a pool when a thread outside asks for it.
 pub(super) trait Event: 'static {
-    /// What it is, in quiet.
+    /// The event's name, in quiet.
     const NAME: &'static str;
 
-    /// What is measured of it in quiet.
+    /// The name of what is measured of it in quiet.
     const QUIET: &'static str = Self::NAME;
 
-    /// What it is, before "beside".
+    /// The event's name before "beside".
     const BRIEF: &'static str = Self::NAME;
 
     fn pool<P: Pool>(workers: usize) -> P {
         P::new(workers)
     }
 
-    /// What asks for it. The nanoseconds that it has taken are sent when it has happened.
+    /// Returns the function that asks for it. `took` gets the nanoseconds when it has happened.
     fn prepare<P: Pool>(pool: &P, took: Sender<u64>) -> impl FnMut(&P);
 }
 
 /// A round of an event.
 pub(super) struct Round {
-    /// In microseconds.
+    /// The latencies in microseconds.
     pub(super) latencies: Vec<f64>,
-    /// Of the process, from the first event to the last.
+    /// The process's time, from the first event to the last.
     pub(super) processor_time: Duration,
 }
 
@@ -106,7 +106,7 @@ struct Bell(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// When it was rung and nobody has heard it yet: a late future is woken once for several.
+    /// The times of rings that nobody has heard yet: a late future is woken once for several.
     rung: VecDeque<u64>,
     waiting: Option<Waker>,
 }

@@ -1,4 +1,4 @@
-//! What blocking calls cost the tasks that do not block, and how soon a sleeping pool runs a task.
+//! The cost of blocking calls to tasks that do not block, and of waking a sleeping pool for a task.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ const CALLS: usize = 100;
 /// Tasks that only compute, per wave.
 const TASKS: u64 = 100_000;
 
-/// How long each of the calls that come and go blocks.
+/// The time that each of the calls blocks which come and go.
 const CALL: Duration = Duration::from_millis(10);
 
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
@@ -78,11 +78,11 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
 /// A turn, in a box: there are several kinds.
 type Turn = Box<dyn FnMut() -> Taken>;
 
-/// Which blocking calls there are.
+/// The kinds of blocking calls.
 #[derive(Clone, Copy, PartialEq)]
 enum Calls {
     None,
-    /// From before the first task until after the last one.
+    /// Calls from before the first task until after the last one.
     Stay,
     /// Each ends after [`CALL`], and its task makes the next.
     ComeAndGo,
@@ -139,7 +139,7 @@ impl Round {
         }
     }
 
-    /// Whether another call follows.
+    /// Returns whether another call follows.
     fn goes_on(&self) -> bool {
         self.made.fetch_add(1, Ordering::Relaxed);
         let on = !self.over.load(Ordering::Relaxed);
@@ -160,7 +160,7 @@ fn compute(number: u64) {
     TOTAL.add(number);
 }
 
-/// What runs tasks beside calls.
+/// A pool that runs tasks beside calls.
 trait Beside: 'static {
     fn new() -> Self;
 
@@ -271,7 +271,7 @@ impl Beside for Tokio {
     }
 }
 
-/// When a task ran, in nanoseconds since it was made; 0 before that.
+/// The time when a task ran, in nanoseconds since it was made; 0 before that.
 struct Stamp {
     made: Instant,
     ran: AtomicU64,

@@ -12,15 +12,15 @@ use crate::pools::{Actors, Async, AsyncStatic, Filch, Spawner, TOTAL, Tokio};
 use crate::total::sum_to;
 use crate::workers::workers;
 
-/// As many as fill the slots of a table that grows by doubling; one more, so that what grows in
-/// steps has just grown; and neither. The worst of them counts.
+/// The numbers of processes: as many as fill the slots of a table that grows by doubling; one more,
+/// so that what grows in steps has just grown; and neither. The worst of them counts.
 const COUNTS: [u64; 3] = [(1 << 17) - 1, 1 << 17, 200_000];
 
 /// Processes that are sent their message before the caller waits: the run queues stay short, and
 /// add little to the figures.
 const AT_A_TIME: u64 = 1024;
 
-/// By contender, the bytes of each of so many idle processes, the last of so many waves.
+/// The bytes of each of so many idle processes, the last of so many waves, by contender.
 const IDLE: [(&str, fn(u64, u64) -> f64); 3] = [
     ("filch-scheduler", idle::<Filch>),
     ("tokio mpsc", idle::<Tokio>),
@@ -67,7 +67,7 @@ fn figure(what: &str, contender: usize, [count, waves]: [u64; 2]) -> f64 {
     alone::figures(&[what, &numbers[0], &numbers[1], &numbers[2]])[0]
 }
 
-/// That figure, for the program that runs this.
+/// Returns that figure, for the program that runs this.
 pub(crate) fn here(what: &str, contender: usize, count: u64, waves: u64) -> f64 {
     match what {
         "idle" => IDLE[contender].1(count, waves),

@@ -16,7 +16,7 @@ pub(super) type Event = (u32, Arc<()>);
 /// A consumer, and what it consumes.
 pub(super) enum End {
     Embedded(EventQueue<Event>),
-    /// Its `pop` goes on with the scan of the last one.
+    /// A channel, whose `pop` goes on with the scan of the last one.
     Channel(Receiver<Event>),
 }
 

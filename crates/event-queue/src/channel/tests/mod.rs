@@ -85,7 +85,7 @@ enum Content {
 struct Queue {
     end: End,
     token: Arc<()>,
-    /// In the order of their claims.
+    /// The slots, in the order of their claims.
     slots: Vec<Slot>,
     closed: bool,
     life: u32,
@@ -167,7 +167,7 @@ impl Queue {
         }
     }
 
-    /// The consumer has got this event.
+    /// Notes that the consumer has got this event.
     fn taken(&mut self, number: u32) {
         let position = self.slots.iter().position(|slot| slot.number == number);
         let slot = self.slots.remove(position.expect("an event is taken once"));
@@ -238,7 +238,7 @@ impl Queue {
         }
     }
 
-    /// After a drain, each block except the tail's has a stalled push's slot.
+    /// Checks that after a drain each block except the tail's has a stalled push's slot.
     fn check_blocks(&self) {
         let mut live = Vec::new();
         let mut next = self.end.consumer().head().block();
@@ -284,7 +284,7 @@ impl Queue {
         self.end.consumer().is_empty(self.end.producers())
     }
 
-    /// After each call.
+    /// Checks all, after each call.
     fn check(&mut self) {
         if self.is_empty() {
             // The consumer has passed the cancelled slots.

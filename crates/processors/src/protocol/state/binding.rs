@@ -33,7 +33,7 @@ pub(crate) const MAX_BOUND: usize = 256;
 pub(crate) struct Binding {
     pub(crate) id: BoundId,
     pub(crate) machine: usize,
-    /// It waits for a task, without a processor: a thread that has found one calls it.
+    /// `true` while it waits for a task, without a processor: a thread that has found one calls it.
     pub(crate) waits: bool,
     /// No more tasks will be bound to it: when it has run those that wait, it is an ordinary
     /// machine.

@@ -1,4 +1,4 @@
-//! What a running machine must notice between two tasks, in one word that is rarely written.
+//! A rarely written word that holds all that a running machine must notice between two tasks.
 
 use std::fmt;
 
@@ -93,14 +93,14 @@ impl Control {
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 
-    /// One more waits. Under the lock of `Synced`.
+    /// Counts one more that waits. Under the lock of `Synced`.
     pub(crate) fn add_waiting(&self) {
         // ORDERING: Relaxed: the list of waiters is under the lock; the handshake with a processor
         // that goes idle has fences (see `Coordinator::try_regain`).
         self.word.fetch_add(WAITING, Ordering::Relaxed);
     }
 
-    /// One less waits. Under the lock of `Synced`.
+    /// Counts one less that waits. Under the lock of `Synced`.
     pub(crate) fn remove_waiting(&self) {
         // ORDERING: Relaxed: as above. An RMW, as every write of the word, so that `stop`'s release
         // sequence goes on.

@@ -1,4 +1,4 @@
-//! Which machine has which processor: the state of a pool's protocol, and the wake-up path. The
+//! The state of a pool's protocol, which machine has which processor, and the wake-up path. The
 //! arguments are in [`architecture`](crate::architecture).
 //!
 //! A processor is, at any time, in one of four places, and each way between them is a
@@ -43,8 +43,8 @@ pub struct Coordinator {
     /// For each processor, how often in a row it went to a machine that was back from a blocking
     /// call. Written by the machine with the permit.
     pub(crate) returns: Box<[AtomicU32]>,
-    /// By number. A machine's place is made when it is needed first, and used again by later ones.
-    /// Its thread is started at its first grant.
+    /// The machines by number. A place is made when it is needed first, and used again by later
+    /// ones. Its thread is started at its first grant.
     pub(crate) machines: Box<[OnceLock<MachineShared>]>,
     /// The largest number of machines, without bound ones and those that have been told to exit.
     pub(crate) limit: usize,
@@ -52,7 +52,7 @@ pub struct Coordinator {
     /// Machines in blocking calls without their processor, those included that are back and wait
     /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
-    /// How many machines [rest](Self::rest): a hint.
+    /// The number of machines that [rest](Self::rest): a hint.
     pub(crate) resting: CachePadded<AtomicUsize>,
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
@@ -66,8 +66,8 @@ pub struct Coordinator {
 type Launcher = Box<dyn Fn(usize) -> io::Result<()> + Send + Sync>;
 
 impl Coordinator {
-    /// `processors` places, of which `active` are to be used, and `threads` machines at most, not
-    /// counting bound ones. All processors are inactive.
+    /// Makes the state of `processors` places, of which `active` are to be used, and `threads`
+    /// machines at most, not counting bound ones. All processors are inactive.
     pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
         Self {
             idle: Idle::new(processors),
@@ -88,8 +88,8 @@ impl Coordinator {
         }
     }
 
-    /// From now on `launcher` starts the threads of machines, and says why it cannot; once. Without
-    /// it the caller looks after that.
+    /// Lets `launcher` start the threads of machines, and say why it cannot; once. Without it the
+    /// caller looks after that.
     pub fn set_launcher(&self, launcher: impl Fn(usize) -> io::Result<()> + Send + Sync + 'static) {
         let _ = self.launcher.set(Box::new(launcher));
     }
@@ -139,8 +139,8 @@ impl Coordinator {
         self.wait_beside(machine, parker, || false)
     }
 
-    /// The same, and calls `nudged` before each time that it parks, until that has no more to do:
-    /// what was there before a [`nudge_all`](Self::nudge_all), it sees.
+    /// Waits as [`wait`](Self::wait) does, and calls `nudged` before each time that it parks, until
+    /// that has no more to do: what was there before a [`nudge_all`](Self::nudge_all), it sees.
     pub fn wait_beside(
         &self,
         machine: usize,
@@ -167,13 +167,13 @@ impl Coordinator {
         places.for_each(MachineShared::nudge);
     }
 
-    /// Work was published: wakes a processor for it, if one is idle and none is searching.
+    /// Wakes a processor for work that was published, if one is idle and none is searching.
     #[inline]
     pub fn wake_one(&self) -> bool {
         self.wake_one_unless(|| false)
     }
 
-    /// The same, if the caller has passed a `SeqCst` fence since it published the work.
+    /// Does what `wake_one` does, for a caller that has passed a `SeqCst` fence since it published.
     #[inline]
     pub fn wake_one_behind_fence(&self) {
         if let Some(processor) = self.idle.processor_to_wake_behind_fence(|| false) {
@@ -181,15 +181,15 @@ impl Coordinator {
         }
     }
 
-    /// There is a task in the deque of the caller's processor, which has just put it there, or
-    /// takes another one first: the same, unless that is the only task there and the processor is
-    /// watched.
+    /// Wakes a processor, as [`wake_one`](Self::wake_one) does, for a task in the deque of the
+    /// caller's processor, which has just put it there, or takes another one first; but not if it
+    /// is the only task there and the processor is watched.
     #[inline]
     pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
         self.wake_one_unless(|| self.is_watched(processor) && is_only())
     }
 
-    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
+    /// Wakes a processor unless the work turns out `covered`: see [`Idle::processor_to_wake`].
     #[inline]
     fn wake_one_unless(&self, covered: impl FnOnce() -> bool) -> bool {
         let Some(processor) = self.idle.processor_to_wake(covered) else {
@@ -208,9 +208,9 @@ impl Coordinator {
         self.grant(self.attached(processor), Grant::Search(permit));
     }
 
-    /// A machine that counts as searching has found something, and goes to run it. If it was the
-    /// last one, producers have relied on it: it looks once more, and wakes another for what is
-    /// left. Whether it did.
+    /// Ends the search of a machine that has found something and goes to run it. If it was the last
+    /// one that searched, producers have relied on it: it looks once more, and wakes another for
+    /// what is left. Returns whether it did.
     pub fn stop_searching(&self, work: &impl Work) -> bool {
         if !self.idle.stop_searching() {
             return false;

@@ -1,5 +1,5 @@
-//! What a machine without a processor is told to do next, and the words of a machine that other
-//! threads read and write.
+//! The grant, which tells a machine without a processor what to do next, and the words of a machine
+//! that other threads read and write.
 
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::protocol::state::permit::Permit;
 
-/// What a machine without a processor is told to do next.
+/// An instruction to a machine without a processor.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Run on this processor.
@@ -21,7 +21,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// `processor + 1 | searching:1`, where 1 means to exit. Never 0.
+    /// Returns `processor + 1 | searching:1`, where 1 means to exit. Never 0.
     fn pack(self) -> u32 {
         match self {
             Self::Exit => 1,
@@ -46,11 +46,11 @@ impl Grant {
     }
 }
 
-/// Of a machine that has no thread, instead of a grant: its first one brings it. More than any
-/// grant.
+/// The word of a machine without a thread, in place of a grant: its first one brings it. More than
+/// any grant.
 const NO_THREAD: u32 = u32::MAX;
 
-/// What a machine is doing, for people.
+/// The activity of a machine, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Activity {
@@ -74,7 +74,7 @@ pub(crate) fn task_label(label: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(label).filter(|_| label != A_PIECE)
 }
 
-/// What a thread runs, for people: the label of a task, [`A_PIECE`], or 0.
+/// The work that a thread shows to people: the label of a task, [`A_PIECE`], or 0.
 #[derive(Default)]
 pub(crate) struct ShownTask(AtomicU64);
 
@@ -91,7 +91,7 @@ impl ShownTask {
     }
 }
 
-/// What other threads need of a machine.
+/// The part of a machine that other threads need.
 pub(crate) struct MachineShared {
     unparker: Unparker,
     /// 0, or a [`Grant`], or [`NO_THREAD`].
@@ -100,9 +100,9 @@ pub(crate) struct MachineShared {
     /// own thread.
     activity: AtomicU32,
     pub(crate) task: ShownTask,
-    /// When this was made.
+    /// The time when this was made.
     made: Instant,
-    /// When its latest blocking call began: nanoseconds after `made`. For people.
+    /// The start of its latest blocking call: nanoseconds after `made`. For people.
     blocks_since: AtomicU64,
 }
 
@@ -118,7 +118,7 @@ impl MachineShared {
         }
     }
 
-    /// A blocking call of the machine begins. Called by its own thread.
+    /// Notes that a blocking call of the machine begins. Called by its own thread.
     pub(crate) fn begin_blocking(&self) {
         let since = self.made.elapsed().as_nanos() as u64;
         // ORDERING: Relaxed: for people.
@@ -146,7 +146,7 @@ impl MachineShared {
         before != NO_THREAD
     }
 
-    /// The machine has no thread any more, or not yet: a grant that it had not taken comes back.
+    /// Notes that the machine has no thread, any more or yet; returns an untaken grant.
     pub(crate) fn lose_thread(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`. What comes after is told under
         // the lock.
@@ -158,7 +158,7 @@ impl MachineShared {
         }
     }
 
-    /// A thread is being started for the machine, or calls this itself, before its first grant.
+    /// Expects a thread, which is being started or calls this itself, before its first grant.
     pub(crate) fn expect_thread(&self) {
         // ORDERING: Relaxed: nobody else knows the machine yet.
         self.grant.store(0, Ordering::Relaxed);

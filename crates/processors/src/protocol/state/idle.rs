@@ -1,5 +1,5 @@
-//! Which processors are idle, how many search, and which one must be woken: no runnable task beside
-//! an idle processor, and no storm of wake-ups. The argument, with both cases of each race, is in
+//! Counts idle and searching processors, and picks the one to wake: no runnable task beside an idle
+//! processor, and no storm of wake-ups. The argument, with both cases of each race, is in
 //! [`architecture`](crate::architecture).
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Idle {
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     word: u64,
-    /// How many processors were on the stack, if [`Idle::is_unchanged`] confirms it.
+    /// The number of processors on the stack, if [`Idle::is_unchanged`] confirms it.
     pub idle: usize,
 }
 
@@ -56,8 +56,8 @@ impl Idle {
     /// The largest number of processors that the word can name.
     pub const MAX_PROCESSORS: usize = u16::MAX as usize - 1;
 
-    /// All `processors` running: none idle, none searching. There are
-    /// [so many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
+    /// Makes the state of `processors` that all run: none idle, none searching. There are [so
+    /// many](Self::MAX_PROCESSORS) at most, as the pool's configuration sees to.
     pub fn new(processors: usize) -> Self {
         debug_assert!(processors <= Self::MAX_PROCESSORS);
         Self {
@@ -66,8 +66,8 @@ impl Idle {
         }
     }
 
-    /// After work was published: the processor that the caller must wake, if one must be woken for
-    /// it. It has been taken off the stack and counts as searching. Lock-free.
+    /// Pops the processor that the caller must wake, if work that was published needs one; it
+    /// counts as searching. Lock-free.
     ///
     /// When there is one, and none searches, `covered` is asked, after the fence, whether a machine
     /// has promised to look for the work.
@@ -80,7 +80,7 @@ impl Idle {
         self.processor_to_wake_behind_fence(covered)
     }
 
-    /// The same, if the caller has passed that fence.
+    /// Does what `processor_to_wake` does, for a caller that has passed that fence.
     #[inline]
     pub fn processor_to_wake_behind_fence(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
         // ORDERING: Relaxed: the fence decides. A thread that goes idle, or ends a search or a
@@ -98,8 +98,8 @@ impl Idle {
         self.pop(|word| Some(word.searching))
     }
 
-    /// The same, for a thread whose coming no other one knows: not after a [`close`](Self::close),
-    /// which is a promise that the processors stay where they are. Lock-free.
+    /// Takes that processor for a thread that no other one expects: not after a
+    /// [`close`](Self::close), which promises that the processors stay where they are. Lock-free.
     pub fn borrow(&self) -> Option<usize> {
         self.pop(|word| (word.searching != CLOSED).then_some(word.searching))
     }
@@ -139,8 +139,8 @@ impl Idle {
         }
     }
 
-    /// A running processor has nothing left and wants to search. At most half of all `processors`
-    /// do at a time: more would only disturb each other. Whether it may; if not, it goes idle
+    /// Lets a running processor that has nothing left search, and returns `true`, if at most half
+    /// of all `processors` search then: more would only disturb each other. If not, it goes idle
     /// without a search.
     pub fn try_start_searching(&self, processors: usize) -> bool {
         // ORDERING: Relaxed: a mere count; the search synchronises with the queues by itself.
@@ -154,8 +154,8 @@ impl Idle {
         true
     }
 
-    /// A searching processor found work. Whether it was the last one that searched: then it must
-    /// pass a SeqCst fence and look for more, or call
+    /// Ends the search of a processor that found work. Returns whether it was the last one that
+    /// searched: then it must pass a SeqCst fence and look for more, or call
     /// [`processor_to_wake`](Self::processor_to_wake), before it runs what it found, because
     /// producers that saw it searching relied on it.
     #[must_use]
@@ -167,9 +167,9 @@ impl Idle {
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
-    /// The processor found nothing and goes idle. Afterwards its last machine must look at every
-    /// queue once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake)
-    /// like a producer, which may well choose this one.
+    /// Pushes a processor that found nothing. Afterwards its last machine must look at every queue
+    /// once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake) like a
+    /// producer, which may well choose this one.
     pub fn go_idle(&self, processor: usize, searching: bool) {
         // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top
         // is that of its last push. If it is of a later one, the tag has changed, and the
@@ -230,7 +230,7 @@ impl Idle {
         })
     }
 
-    /// An inactive processor is going to run, though it was not popped: no snapshot holds any more.
+    /// Invalidates all snapshots: an inactive processor is going to run, though it was not popped.
     pub fn invalidate(&self) {
         // ORDERING: Release, partner of the Acquire in `snapshot`: a thread that sees the new word
         // sees that there is one processor more. One that has seen the old word, and then what the
@@ -248,9 +248,9 @@ impl Idle {
         self.word.load(Ordering::Relaxed) == then.word
     }
 
-    /// If nothing has changed, no processor is woken or [borrowed](Self::borrow) from now on until
-    /// the caller calls [`open`](Self::open): it counts as very many that search, and producers
-    /// rely on it. Whether that is so.
+    /// Closes the stack if nothing has changed, and returns `true` then: until the caller calls
+    /// [`open`](Self::open), no processor is woken or [borrowed](Self::borrow). A closed stack
+    /// counts as very many that search, and producers rely on it.
     pub fn close(&self, then: Snapshot) -> bool {
         let closed = then.word + u64::from(CLOSED) * SEARCHING;
         // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked
@@ -269,7 +269,7 @@ impl Idle {
             .fetch_sub(u64::from(CLOSED) * SEARCHING, Ordering::Relaxed);
     }
 
-    /// Idle and searching processors, for people.
+    /// Returns the idle processors and the number of searching ones, for people.
     pub fn list(&self) -> (Vec<usize>, usize) {
         // ORDERING: Relaxed: for people; the stack may change under the walk, which therefore has a
         // bound.
@@ -309,7 +309,7 @@ impl fmt::Debug for Idle {
 mod tests {
     use super::{Idle, Word};
 
-    /// No machine has promised to look.
+    /// Answers that no machine has promised to look.
     fn no_promise() -> bool {
         false
     }

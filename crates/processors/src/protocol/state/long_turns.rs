@@ -7,21 +7,21 @@ use filch_parker::Unparker;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-/// What the thread that looks after long turns and the others tell each other.
+/// The words between the thread that looks after long turns and the others.
 #[derive(Debug)]
 pub struct LongTurns {
-    /// That thread sleeps until something is put into the source.
+    /// `true` while that thread sleeps, until something is put into the source.
     asleep: CachePadded<AtomicBool>,
-    /// Of that thread, once it is there.
+    /// The unparker of that thread, once it is there.
     unparker: OnceLock<Unparker>,
-    /// For each processor, whether it has been in the same task or piece for long.
+    /// For each processor, `true` if it has been in the same task or piece for long.
     overdue: Box<[AtomicBool]>,
-    /// How many of these are to make way.
+    /// The number of these that are to make way.
     wanted: AtomicUsize,
 }
 
 impl LongTurns {
-    /// Nobody looks after them, and nothing is long.
+    /// Makes a state without such a thread, in which nothing is long.
     pub fn new(processors: usize) -> Self {
         Self {
             asleep: CachePadded::new(AtomicBool::new(false)),
@@ -31,13 +31,13 @@ impl LongTurns {
         }
     }
 
-    /// Of that thread, once it is there.
+    /// The unparker of that thread, once it is there.
     pub fn unparker(&self) -> &OnceLock<Unparker> {
         &self.unparker
     }
 
-    /// The thread is about to sleep, unless `is_quiet` says after that that it should not. Whether
-    /// it should.
+    /// Announces that the thread is about to sleep, and returns whether it should: not if
+    /// `is_quiet` denies it after that.
     pub fn try_sleep(&self, is_quiet: impl FnOnce() -> bool) -> bool {
         // ORDERING: Relaxed: by the fence.
         self.asleep.store(true, Ordering::Relaxed);
@@ -52,8 +52,8 @@ impl LongTurns {
         is_quiet
     }
 
-    /// Something was put into the source, and a SeqCst fence has been passed since: the thread is
-    /// to be awake.
+    /// Wakes the thread, as something was put into the source, and a SeqCst fence has been passed
+    /// since.
     #[inline]
     pub fn put(&self) {
         // ORDERING: Relaxed: by the fences.
@@ -79,7 +79,7 @@ impl LongTurns {
         self.overdue[processor].store(is_overdue, Ordering::Relaxed);
     }
 
-    /// So many of those that are marked are to make way.
+    /// Asks `count` of those that are marked to make way.
     pub fn want(&self, count: usize) {
         // ORDERING: Relaxed: a request.
         self.wanted.store(count, Ordering::Relaxed);

@@ -10,7 +10,7 @@ pub(crate) struct Observers {
     pub(crate) changed: Condvar,
 }
 
-/// What observers wait for.
+/// The moments that observers wait for.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Moments {
     /// Moments of quiescence that were seen while a thread waited.

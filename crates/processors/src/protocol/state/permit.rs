@@ -51,7 +51,7 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// Where a machine keeps its permit while it runs tasks. It is looked at several times per task, so
+/// The cell in which a machine keeps its permit while it runs tasks. Read several times per task,
 /// it is a word and no `RefCell`, whose count each look would write twice.
 pub(crate) struct PermitCell(Cell<usize>);
 
@@ -59,7 +59,7 @@ pub(crate) struct PermitCell(Cell<usize>);
 const NO_PERMIT: usize = usize::MAX;
 
 impl PermitCell {
-    /// Without a permit.
+    /// Makes a cell without a permit.
     pub(crate) fn empty() -> Self {
         Self(Cell::new(NO_PERMIT))
     }

@@ -1,4 +1,4 @@
-//! What only changes under a lock: machines without a processor, and processors without a machine.
+//! State that only a lock protects: machines without a processor, and the reverse.
 //!
 //! The lock is held for a few instructions (and a wake-up, or the remains of a deque at a resize),
 //! by blocking calls, resizes and the end. Neither making a task runnable nor running it takes it.
@@ -14,7 +14,7 @@ use crate::protocol::state::permit::Permit;
 pub(crate) struct Synced {
     /// Spare machines, the last to come first to go: its stack is warm.
     pub(crate) spares: Vec<usize>,
-    /// How many of them are kept.
+    /// The largest number of them that is kept.
     pub(crate) max_spares: usize,
     /// Machines that are back from a blocking call and wait for a processor, the longest wait
     /// first.
@@ -23,9 +23,9 @@ pub(crate) struct Synced {
     pub(crate) resting: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bindings: Vec<Binding>,
-    /// How many of these there are, and guests that have a place.
+    /// The number of these, and of guests that have a place.
     pub(crate) bound: usize,
-    /// How many bound machines there have been.
+    /// The number of bound machines there have been.
     pub(crate) bound_so_far: u32,
     /// The permits of processors that no machine may run on: not started yet, retired, or all of
     /// them, since the pool is over.
@@ -34,13 +34,13 @@ pub(crate) struct Synced {
     pub(crate) vacant: Vec<usize>,
     /// The parkers of the machines whose thread does not run yet, or has exited.
     pub(crate) parkers: Vec<Option<Parker>>,
-    /// Nothing runs any more, or will: every machine has been told to exit.
+    /// `true` once nothing runs any more, or will: every machine has been told to exit.
     pub(crate) over: bool,
     /// Threads that are there, or about to be. Places without a thread do not count.
     pub(crate) threads: usize,
     /// Those of them that are expected: they come when they like.
     pub(crate) expected: usize,
-    /// Not all of those could be had: what waits for one may wait in vain.
+    /// `true` if not all of those could be had: what waits for one may wait in vain.
     pub(crate) gives_up: bool,
     /// Processors that are inactive because their thread could not be had. It may be too large
     /// after a resize.
@@ -85,13 +85,13 @@ impl Synced {
         self.parkers.len() - self.vacant.len() - self.bound
     }
 
-    /// A thread is being started.
+    /// Counts a thread that is being started.
     pub(crate) fn count_start(&mut self) {
         self.threads += 1;
         self.started += 1;
     }
 
-    /// It could not be had.
+    /// Counts a thread that could not be had.
     pub(crate) fn count_refusal(&mut self) {
         self.threads -= 1;
         self.started -= 1;

@@ -1,4 +1,4 @@
-//! What the protocol must know of the queues.
+//! The part of the queues that the protocol must know.
 
 use crate::protocol::state::permit::Permit;
 
@@ -10,7 +10,7 @@ pub trait Work {
         self.exists_beside(|_| false)
     }
 
-    /// The same, but the only task in the deque of a processor that is `watched` does not count.
+    /// Returns whether a task exists beside the only one in the deque of a `watched` processor.
     fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
 
     /// Returns whether a thread that looks for a task may find one: as `exists_beside`, but where
@@ -20,6 +20,6 @@ pub trait Work {
     }
 
     /// Moves what the deque of a processor that is given up holds to the global queue, oldest
-    /// first. Whether there was anything.
+    /// first. Returns whether there was anything.
     fn evacuate(&self, permit: &Permit) -> bool;
 }

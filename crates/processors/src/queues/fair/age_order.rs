@@ -1,4 +1,4 @@
-//! Which tasks that have given way are older than those that came to the global queue.
+//! The age of tasks that have given way, compared with those that came to the global queue.
 
 use std::cell::Cell;
 
@@ -6,17 +6,17 @@ use filch_injector::{Injector, Mark};
 
 use crate::queues::global_queue::{GlobalMark, GlobalQueue};
 
-/// Finds out which tasks that have given way did so before all that wait in the global queue came.
-/// Such a one overtakes nobody; another one would have its second turn before the first turn of a
-/// task that was there before.
+/// Finds out which tasks gave way before all that wait in the global queue came. Such a task
+/// overtakes nobody; another one would have its second turn before the first turn of a task that
+/// was there before.
 ///
 /// The two queues have no common order. So both ends are marked at once, time and again: when the
 /// global queue is past its mark, those that are before the other mark are the older ones.
 #[derive(Debug)]
 pub(crate) struct AgeOrder {
-    /// Where those end that are known to be older.
+    /// The end of those that are known to be older.
     older: Cell<Mark>,
-    /// Where those that have given way ended, and then the global queue, when it was last past.
+    /// The ends of those that have given way, and then of the global queue, when it was last past.
     marked: Cell<(Mark, GlobalMark)>,
 }
 

@@ -1,5 +1,5 @@
-//! What a processor does at times, instead of taking the newest of its own tasks: the global queue
-//! and those that have waited longest get their turn, however busily tasks on top of the deque wake
+//! Turn-taking: at times a processor does not take the newest of its own tasks, but serves the
+//! global queue and those that have waited longest, however busily tasks on top of the deque wake
 //! each other. The common path does not come here.
 
 use std::cell::Cell;
@@ -12,20 +12,20 @@ use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::task_queues::{Processor, TaskQueues};
 
-/// What a processor knows of whose turn it is.
+/// A processor's knowledge of whose turn it is.
 #[derive(Debug)]
 pub(crate) struct Fairness {
-    /// Until the time is read.
+    /// Tells when the time is to be read.
     pub(crate) clock: TurnClock,
-    /// Whether the last reading of the time brought a task of the global queue, or a piece.
+    /// `true` if the last reading of the time brought a task of the global queue, or a piece.
     took_outside: Cell<bool>,
-    /// Whether the last of these was a piece.
+    /// `true` if the last of these was a piece.
     took_piece: Cell<bool>,
-    /// Whether it is the source's turn, before all others.
+    /// `true` if it is the source's turn, before all others.
     pub(crate) is_sources_turn: Cell<bool>,
-    /// Whether the last rotation was for a task that had given way.
+    /// `true` if the last rotation was for a task that had given way.
     took_yielded: Cell<bool>,
-    /// Of tasks that have given way, beside those of the global queue.
+    /// The age of tasks that have given way, beside those of the global queue.
     age_order: AgeOrder,
 }
 
@@ -42,21 +42,21 @@ impl Fairness {
     }
 }
 
-/// Whose turn it is.
+/// The next to have a turn.
 pub(crate) enum Turn<T> {
     Task(T),
-    /// That of the source, which is another crate's: to be asked, by
-    /// [`take_turn_of_source`](Local::take_turn_of_source), where it does not find the permit.
+    /// The source, which is another crate's: [`take_turn_of_source`](Local::take_turn_of_source)
+    /// asks it where it does not find the permit.
     Source,
-    /// That of whatever comes next.
+    /// Whatever comes next.
     Any,
 }
 
 impl<T: Send + 'static> Local<T> {
-    /// So many turns have passed that the time is to be read; and what comes first, if so much time
-    /// has passed that something does: the oldest task of the global queue, or a piece of the
-    /// source, by turns; and behind it, if that is due, a task that has waited while newer ones
-    /// ran.
+    /// Reads the time, after so many turns that it is to be read, and returns what comes first, if
+    /// so much time has passed that something does: by turns the oldest task of the global queue,
+    /// or a piece of the source; and behind it, if that is due, a task that has waited while newer
+    /// ones ran.
     #[cold]
     #[inline(never)]
     pub(crate) fn check_fairness(&self, shared: &Shared<T>) -> Turn<T> {
@@ -100,8 +100,8 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// By turns the source's turn, if it has not had one for so long as a look is away, or one task
-    /// of the global queue.
+    /// Gives a turn to the source, if it has had none for so long as a look is away, alternating
+    /// with one task of the global queue.
     fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Turn<T> {
         let is_sources = shared.queues.source.is_attached() && self.fair.clock.is_source_due(now);
         if is_sources && !self.fair.took_piece.get() {
@@ -114,7 +114,7 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// One task of the global queue.
+    /// Takes one task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         // Mostly it is, and then that costs less than the attempt to take one.
         if shared.queues.global.is_empty() {
@@ -127,7 +127,7 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// If it is the source's turn: a piece, else what would have come next. No look comes in
+    /// Takes a piece, if it is the source's turn, else what would have come next. No look comes in
     /// between: it might be due again, and the source's turn, for ever. The calling thread has its
     /// permit in hand.
     pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
@@ -147,7 +147,7 @@ impl<T: Send + 'static> Local<T> {
         Some(Found::Piece(piece))
     }
 
-    /// By turns one that has given way, or the oldest of a deque. If there is none, it stays due.
+    /// Takes by turns one that has given way, or the oldest of a deque; stays due if there is none.
     fn rotate(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         let yielded = match self.fair.took_yielded.get() {
             true => None,
@@ -163,10 +163,10 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// The oldest of those that have given way, unless turns are long and it would overtake a task
-    /// of the global queue. It may overtake short ones, or a flood of them would hold it up for as
-    /// long as it grows: that costs a newcomer no more than if the short turn before had been a
-    /// long one.
+    /// Takes the oldest of those that have given way, unless turns are long and it would overtake a
+    /// task of the global queue. It may overtake short ones, or a flood of them would hold it up
+    /// for as long as it grows: that costs a newcomer no more than if the short turn before had
+    /// been a long one.
     fn take_senior(&self, shared: &Shared<T>) -> Option<T> {
         let TaskQueues {
             yielded, global, ..
@@ -178,8 +178,8 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// The oldest task of a random other processor, if that has more: processors that are all busy
-    /// do not steal, and what they have would stay as unequal as it is.
+    /// Takes the oldest task of a random other processor, if that has more: processors that are all
+    /// busy do not steal, and what they have would stay as unequal as it is.
     fn balance(&self, shared: &Shared<T>) -> Option<T> {
         let processors = shared.queues.in_reach();
         let others = processors.len().checked_sub(2)? + 1;
@@ -194,7 +194,7 @@ impl<T: Send + 'static> Local<T> {
     }
 }
 
-/// The oldest task of a processor, unless a thief gets it, which runs it: fair enough.
+/// Takes the oldest task of a processor, unless a thief gets it, which runs it: fair enough.
 pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
     processor.stealer.steal().success()
 }

@@ -1,5 +1,5 @@
-//! Whose turn it is: what a processor does at times, instead of taking the newest of its own tasks.
-//! Common tasks pass one door, the clock's tick.
+//! Turn-taking: at times a processor does not take the newest of its own tasks. Common tasks pass
+//! one door, the clock's tick.
 
 pub(crate) mod age_order;
 pub(crate) mod fairness;

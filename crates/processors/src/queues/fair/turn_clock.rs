@@ -1,5 +1,5 @@
-//! When a processor looks around: told by turns, which cost nothing to count, and corrected by the
-//! time, which costs as much to read as a short task.
+//! The clock of a processor's turn-taking: counts turns, which costs nothing, and corrects itself
+//! by the time, which costs as much to read as a short task.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -7,19 +7,19 @@ use std::time::Instant;
 /// Nanoseconds since the clock began: to be compared at less cost than two [`Instant`]s.
 pub(crate) type Nanos = u64;
 
-/// How long the turns between two looks take, where a turn takes no longer itself.
+/// The time of the turns between two looks, where a turn takes no longer itself.
 const LOOK: Nanos = 100_000;
 
-/// How long the newest tasks of a deque go on before it is another one's turn.
+/// The time that the newest tasks of a deque go on before it is another one's turn.
 const ROTATION: Nanos = 200_000;
 
 /// The largest number of turns between two readings.
 const MAX_INTERVAL: u32 = 122;
 
-/// How many tasks come along, at most, with one that is taken from a global queue.
+/// The largest number of tasks that come along with one from a global queue.
 const MAX_BATCH: u32 = 16;
 
-/// What is due after a reading.
+/// The actions that are due after a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Nothing,
@@ -47,7 +47,7 @@ pub(crate) struct TurnClock {
     looked: Cell<Nanos>,
     rotated: Cell<Nanos>,
     doubted: Cell<Nanos>,
-    /// When the source had its turn.
+    /// The time of the source's last turn.
     asked: Cell<Nanos>,
 }
 
@@ -71,7 +71,7 @@ impl TurnClock {
         now.saturating_duration_since(self.began).as_nanos() as Nanos
     }
 
-    /// A turn begins: whether the time is to be read before.
+    /// Counts a turn that begins; returns whether the time is to be read before.
     #[inline]
     pub(crate) fn tick(&self) -> bool {
         match self.left.get().checked_sub(1) {
@@ -83,7 +83,7 @@ impl TurnClock {
         }
     }
 
-    /// It is `now`: how many turns there are until the next reading, and what is due.
+    /// Takes the reading `now`: sets the number of turns until the next, and returns what is due.
     pub(crate) fn read(&self, now: Nanos) -> Due {
         let turns = self.interval.get();
         if let Some(last) = self.read.replace(Some(now)) {
@@ -105,14 +105,14 @@ impl TurnClock {
         }
     }
 
-    /// A rotation that was due is made: the tasks that run from now on are others.
+    /// Notes a rotation that was due: the tasks that run from now on are others.
     pub(crate) fn rotated(&self, now: Nanos) {
         self.rotated.set(now);
         self.forget(0);
     }
 
-    /// A task from outside is going to run, and perhaps others after it. Not more often than costs
-    /// nothing: where turns are short, looks are frequent.
+    /// Reads the time soon, since a task from outside is going to run, and perhaps others after it.
+    /// Not more often than costs nothing: where turns are short, looks are frequent.
     pub(crate) fn doubt(&self, now: Nanos) {
         if now.saturating_sub(self.doubted.get()) >= LOOK {
             self.doubted.set(now);
@@ -127,25 +127,24 @@ impl TurnClock {
         now.saturating_sub(self.asked.get()) >= LOOK * 3 / 4
     }
 
-    /// The source has had its turn.
+    /// Notes that the source has had its turn.
     pub(crate) fn source_was_asked(&self, now: Nanos) {
         self.asked.set(now);
     }
 
-    /// Returns what passes from now on is no turn: the processor goes idle, or waits for a call.
-    /// What runs then, nobody knows.
+    /// Notes that what passes from now on is no turn: the processor goes idle, or waits for a call.
+    /// What runs then is unknown.
     pub(crate) fn pause(&self) {
         self.forget(1);
     }
 
-    /// The same in the middle of a turn, at a call that may block. The next reading is not put off:
-    /// it would never come where each task makes such a call.
+    /// Notes a pause in the middle of a turn, at a call that may block. The next reading is not put
+    /// off: it would never come where each task makes such a call.
     pub(crate) fn pause_in_turn(&self) {
         self.forget(self.left.get().min(1));
     }
 
-    /// Reads the time after each turn, when there have been so many, until turns are known to be
-    /// short.
+    /// Reads the time after each turn, once `left` have passed, until turns are known to be short.
     fn forget(&self, left: u32) {
         self.read.set(None);
         self.interval.set(1);

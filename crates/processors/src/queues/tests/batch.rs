@@ -1,4 +1,4 @@
-//! What comes along with a task from outside.
+//! Tasks that come along with one from outside.
 
 use std::cell::RefCell;
 

@@ -29,7 +29,7 @@ fn now() -> Instant {
 const MICRO: Duration = Duration::from_micros(1);
 const MILLI: Duration = Duration::from_millis(1);
 
-/// What a task is, by number: how long its turn takes, and what then becomes of it.
+/// The kind of a task: how long its turn takes, and what then becomes of it.
 #[derive(Clone, Copy)]
 enum Kind {
     /// It gives way, for ever.
@@ -46,20 +46,20 @@ enum Kind {
 struct World {
     shared: Shared<usize>,
     permits: Vec<Permit>,
-    /// When each processor is done with its task.
+    /// The time when each processor is done with its task.
     free: Vec<Duration>,
     kinds: Vec<Kind>,
     turns: Vec<u32>,
-    /// When tasks come from outside: how far apart, and how long each takes.
+    /// The tasks from outside: how far apart they come, and how long each takes.
     flood: Option<(Duration, Duration)>,
     came: Duration,
-    /// Since when each task from outside waits.
+    /// The time since when each task from outside waits.
     since: Vec<Duration>,
-    /// How long tasks from outside have waited.
+    /// The times that tasks from outside have waited.
     waits: Vec<Duration>,
-    /// How many pieces have run.
+    /// The number of pieces that have run.
     pieces: u32,
-    /// Which task began when.
+    /// The tasks in the order in which they began, with the times.
     log: Vec<(Duration, usize)>,
     jitter: u64,
 }
@@ -105,7 +105,7 @@ impl World {
         self.kinds.len() - 1
     }
 
-    /// So many tasks of a kind: in the deque of that processor, in the global queue, or given way.
+    /// Adds `count` tasks: to the processor's deque, the global queue, or those that gave way.
     fn add(&mut self, count: usize, kind: Kind, processor: usize) {
         for _ in 0..count {
             let task = self.task(kind);
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// The processor is busy for a turn of that length.
+    /// Keeps the processor busy for a turn of that length.
     fn spend(&mut self, processor: usize, length: Duration) {
         // A little more or less, or processors would go in step.
         self.jitter = self
@@ -210,7 +210,7 @@ fn least(turns: &[u32]) -> u32 {
     100 * turns.iter().min().expect("some") * turns.len() as u32 / sum
 }
 
-/// So many tasks with turns of so many microseconds, as a mixture has them.
+/// Numbers of tasks, each with the microseconds of its turns, as a mixture has them.
 type Some<'a> = &'a [(usize, u32)];
 
 /// Processors that never rest, with yielders and pairs.

@@ -60,8 +60,8 @@ pub(super) fn asked(frames: u64, schedulers: usize) -> f64 {
     })
 }
 
-/// So many workers with equal shares of the systems. Each adds one to `done` when it is through
-/// with a frame. The settings are the first one's.
+/// Makes `count` workers with equal shares of the systems. Each adds one to `done` when it is
+/// through with a frame. The settings are the first one's.
 fn workers(count: usize, done: &Arc<AtomicU64>) -> impl Iterator<Item = Worker> {
     (0..count).map(move |number| {
         let worker = Worker::new(number.to_string());
