@@ -101,7 +101,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// See [`Table::occupy`](crate::table::table::Table::occupy). The process was counted before.
-    #[inline(never)]
+    #[inline]
     fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
         let room = (self.shared().processors).reserve_room(placement.idle_priority);
         match room.and_then(|()| self.table().occupy(placement)) {
@@ -125,6 +125,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Begins the life of the process in its place, with `init`, and runs or enqueues it.
+    #[inline]
     pub(crate) fn begin(
         &self,
         place: Pinned<P>,
