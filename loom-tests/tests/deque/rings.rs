@@ -84,6 +84,38 @@ fn slots_are_reused_after_a_claim() {
     .assert_exactly([false, true]);
 }
 
+/// Two threads: a thief claims three items of a ring of eight slots, of which the owner needs the
+/// first two next. A failure: the thief reports its claim before it has moved the second item out,
+/// and the owner writes under it.
+#[test]
+fn a_half_is_moved_out_before_its_slots_are_free() {
+    outcomes_in_peace(
+        "slot reuse behind a thief of three",
+        Bound::preemptions(3, 2_400),
+        || {
+            let crossing = Crossing::new();
+            let worker = Worker::with_capacity(8);
+            worker.push_batch(0..5);
+            let (stealer, crossed) = (worker.stealer(), crossing.clone());
+            let thief = thread::spawn(move || {
+                let own = Worker::with_capacity(2);
+                let first = stealer.steal_half_into(&own, 3).success();
+                crossed.pass();
+                let mut stolen: Vec<_> = first.into_iter().collect();
+                stolen.extend(drain(&own));
+                stolen
+            });
+            crossing.pass();
+            worker.push_batch(5..10);
+            let is_reused = worker.capacity() == 8;
+            let stolen = thief.join().unwrap();
+            assert_each_once(10, &[&stolen, &drain(&worker)]);
+            (is_reused, stolen.len())
+        },
+    )
+    .assert_exactly([(false, 0), (false, 3), (true, 3)]);
+}
+
 /// Three threads: two thieves claim two items of a ring of four slots, and the second may finish
 /// while the first still reads. The owner takes the last slot, and wants the first one next. A
 /// failure: `done` counts the second claim where the first was meant, and the owner writes under
@@ -108,6 +140,7 @@ fn claims_finish_out_of_order() {
             crossing.pass();
             worker.push(3);
             let reused = worker.capacity() == 4;
+            let _ = &reused;
             worker.push(4);
             let stolen: Vec<_> = thieves
                 .into_iter()
