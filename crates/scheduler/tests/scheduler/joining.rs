@@ -74,6 +74,30 @@ fn the_exit_calls() {
     assert_eq!(take.try_recv(), Ok(1), "it had ended: here and now");
 }
 
+/// A thread that joins a process takes that one's steps, and no other one's, though these come next
+/// in the queue.
+#[test]
+fn who_joins_runs_nothing_else() {
+    let scheduler = scheduler(2);
+    let here = std::thread::current().id();
+    for _ in 0..1_000 {
+        let other = scripted(move |_, _, out| {
+            out.done(u64::from(std::thread::current().id() == here));
+            Ok(())
+        });
+        let other = scheduler.submit(other, "run", 0).unwrap();
+        let own = scripted(|_, _, out| {
+            out.done(2);
+            Ok(())
+        });
+        assert_eq!(scheduler.submit(own, "run", 0).unwrap().join().unwrap(), 2);
+        while !other.has_ended() {
+            std::thread::yield_now();
+        }
+        assert_eq!(other.join().unwrap(), 0, "on the thread that joins");
+    }
+}
+
 /// The call is registered while the process ends: it is called once, in any order.
 #[test]
 fn watching_races_with_the_end() {

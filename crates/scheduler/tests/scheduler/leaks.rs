@@ -57,7 +57,8 @@ fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
     assert_eq!(Arc::strong_count(&alive), 1);
 }
 
-/// A policy is in its process's slot, and goes when that is given back.
+/// A policy is in its process's slot, stays with a new version, and goes when the slot is given
+/// back.
 #[test]
 fn a_mailbox_policy_goes_with_its_process() {
     struct Refusing {
@@ -85,6 +86,12 @@ fn a_mailbox_policy_goes_with_its_process() {
             .submit()
             .unwrap();
         assert!(scheduler.send(process.pid(), (0, 1)).is_err(), "{round}");
+        if round == 1 {
+            let next = Box::new(waiting());
+            scheduler.upgrade(process.pid(), next, "run", 0).unwrap();
+            scheduler.wait_for_standstill().unwrap();
+            assert!(scheduler.send(process.pid(), (0, 1)).is_err());
+        }
         scheduler.terminate(process.pid()).unwrap();
         assert!(process.join().is_err());
     }
