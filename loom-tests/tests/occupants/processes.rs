@@ -142,7 +142,7 @@ impl Processes {
         unsafe {
             self.slot(pid)
                 .life
-                .watch(Box::new(|exit| call(output(exit))))
+                .watch(Box::new(|exit| call(output(exit))));
         };
         self.drop_handle(pid);
     }

@@ -138,8 +138,8 @@ impl Process<Numbers> for Scripted {
     }
 }
 
-/// Ends with the sum of `count` messages, or more if they come together. A message is `10 * sender
-/// + number`; those of each sender must come in ascending order.
+/// Ends with the sum of `count` messages, or more if they come together. A message is
+/// `10 * sender + number`; those of each sender must come in ascending order.
 fn summing(closed: &Closed, count: usize) -> Scripted {
     let (mut seen, mut sum, mut last) = (0, 0, [None; 4]);
     scripted(closed, move |_, events, out| {
