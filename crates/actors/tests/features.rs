@@ -1,4 +1,5 @@
 //! The optional features: reports as data, steps as spans.
+#![cfg(all(feature = "serde", feature = "tracing"))]
 
 use std::fmt;
 use std::sync::mpsc;

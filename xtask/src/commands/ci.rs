@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// line. clippy lints the members that the checkers' packages depend on as well.
 const CHECKS: &str = "
 clippy | | clippy --workspace --all-targets
-clippy, of the scheduler's features | | clippy -p filch-scheduler --all-features --all-targets
+clippy, of the scheduler's features | | clippy -p filch-scheduler -p filch-actors --all-features --all-targets
 clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
 clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
 clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets
@@ -119,7 +119,7 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
     test::add_ci_stages(workspace, stages);
     add_builds(workspace, stages);
     let mut test = cargo();
-    test.args(["test", "-p", "filch-scheduler", "--all-features"]);
+    test.args(["test", "-p", "filch-actors", "--all-features"]);
     test.args(["--test", "features"]);
     stages.run("the scheduler's features", || tests(&mut test));
     for beside in Beside::ALL {
