@@ -130,7 +130,10 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/promise/src/rival.rs", &["rival"]),
     ("crates/scheduler/src/table/life.rs", &["occupants"]),
-    ("crates/scheduler/src/table/slot.rs", &["waker_clones"]),
+    (
+        "crates/scheduler/src/table/slot.rs",
+        &["waker_clones", "urgency"],
+    ),
     ("crates/scheduler/src/table/table.rs", &["occupants"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     (
