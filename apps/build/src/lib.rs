@@ -14,6 +14,7 @@ pub mod protocol {
     #![expect(
         missing_docs,
         unused_qualifications,
+        clippy::allow_attributes,
         clippy::doc_markdown,
         reason = "it is generated"
     )]

@@ -115,7 +115,7 @@ pub(super) fn tests(
     let mut tests = Vec::new();
     for (mut test, alone) in found.into_iter().zip(alone) {
         match alone.elapsed {
-            Some(elapsed) if elapsed <= Duration::from_millis(1_500) => {
+            Some(elapsed) if elapsed <= LONGEST => {
                 test.elapsed = elapsed;
                 test.reaches = alone.reaches;
                 tests.push(test);
