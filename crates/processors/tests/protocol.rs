@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use filch_parker::Parker;
@@ -361,4 +361,30 @@ fn a_bound_thread_that_cannot_begin_is_not_in_line() {
         assert!(!coordinator.call_bound(id), "it is released");
     }
     assert!(coordinator.hand_to_waiter(permit, 0).is_err());
+}
+
+/// A guest that has blocked leaves a place without a thread: whoever grants that something next has
+/// to start one.
+#[test]
+fn the_place_of_a_guest_that_left_has_no_thread() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 4);
+    let started = Arc::new(Mutex::new(Vec::new()));
+    coordinator.set_launcher({
+        let started = Arc::clone(&started);
+        move |machine| {
+            started.lock().unwrap().push(machine);
+            Ok(())
+        }
+    });
+    coordinator.start(2, &work).unwrap();
+    let (_running, _) = coordinator.take_idle().unwrap();
+    let (permit, lender) = coordinator.borrow_idle().unwrap();
+    let (place, parker) = coordinator.register(lender).unwrap();
+    assert_eq!(coordinator.unregister(place, parker), place, "no spare");
+    coordinator.go_idle(permit, place, false, &work);
+    started.lock().unwrap().clear();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    assert_eq!(*started.lock().unwrap(), [place]);
 }
