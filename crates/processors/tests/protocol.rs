@@ -383,8 +383,13 @@ fn the_place_of_a_guest_that_left_has_no_thread() {
     let (place, parker) = coordinator.register(lender).unwrap();
     assert_eq!(coordinator.unregister(place, parker), place, "no spare");
     coordinator.go_idle(permit, place, false, &work);
+    let (permit, lender) = coordinator.borrow_idle().unwrap();
+    let (other, parker) = coordinator.register(lender).unwrap();
+    assert!(lender == place && other != place, "a place of nobody else");
+    assert_eq!(coordinator.unregister(other, parker), other);
+    coordinator.go_idle(permit, other, false, &work);
     started.lock().unwrap().clear();
     work.has_task.set(true);
     assert!(coordinator.wake_one());
-    assert_eq!(*started.lock().unwrap(), [place]);
+    assert_eq!(*started.lock().unwrap(), [other]);
 }

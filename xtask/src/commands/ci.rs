@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// line. clippy lints the members that the checkers' packages depend on as well.
 const CHECKS: &str = "
 clippy | | clippy --workspace --all-targets
-clippy, of the scheduler's features | | clippy -p filch-scheduler -p filch-actors --all-features --all-targets
+clippy, of features | | clippy -p filch-scheduler -p filch-actors --all-features --all-targets
 clippy, of the facade without its features | | clippy -p filch --no-default-features --lib
 clippy, as loom sees it | loom | clippy -p loom-tests --all-targets
 clippy, as shuttle sees it | shuttle | clippy -p shuttle-tests -p filch-testing --all-targets

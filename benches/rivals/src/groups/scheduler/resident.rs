@@ -20,15 +20,21 @@ const COUNTS: [u64; 3] = [(1 << 17) - 1, 1 << 17, 200_000];
 /// add little to the figures.
 const AT_A_TIME: u64 = 1024;
 
+/// Measures idle processes: their number, and that of waves.
+type Idle = fn(u64, u64) -> f64;
+
+/// Measures a burst of so many processes.
+type Burst = fn(u64) -> f64;
+
 /// The bytes of each of so many idle processes, the last of so many waves, by contender.
-const IDLE: [(&str, fn(u64, u64) -> f64); 3] = [
+const IDLE: [(&str, Idle); 3] = [
     ("filch-scheduler", idle::<Filch>),
     ("tokio mpsc", idle::<Tokio>),
     ("async-executor, async-channel", idle::<Async>),
 ];
 
 /// The KiB that so many processes leave.
-const BURST: [(&str, fn(u64) -> f64); 5] = [
+const BURST: [(&str, Burst); 5] = [
     ("filch-scheduler", burst::<Filch>),
     ("tokio", burst::<Tokio>),
     ("async-executor", burst::<Async>),

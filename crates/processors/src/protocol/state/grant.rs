@@ -148,8 +148,9 @@ impl MachineShared {
 
     /// Notes that the machine has no thread, any more or yet; returns an untaken grant.
     pub(crate) fn lose_thread(&self) -> Option<Grant> {
-        // ORDERING: Acquire, partner of the Release in `set_grant`. What comes after is told under
-        // the lock.
+        // ORDERING: Acquire, partner of the Release in `set_grant`: what the permit guards. (loom
+        // cannot show its absence: no model looks at that between this and the next edge.) What
+        // comes after is told under the lock.
         match self.grant.swap(NO_THREAD, Ordering::Acquire) {
             0 | NO_THREAD => None,
             // SAFETY: `set_grant` packed it, which happened before (Acquire above), and the
