@@ -10,7 +10,6 @@ use crate::counters::Count;
 use crate::outbox::{Outbox, Packet};
 use crate::report::Report;
 use crate::wire::Header;
-use filch_actors::prelude::*;
 
 /// The end of the queue that packets are taken from.
 pub(crate) struct Outgoing {

@@ -1,6 +1,5 @@
 //! A program is killed and started again as the same node. Its processes have the same PIDs.
 
-use filch_actors::prelude::*;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::Node;
 

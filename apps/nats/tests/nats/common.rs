@@ -6,7 +6,6 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
 use filch_nats::{Builder, Codec, ConnectError, Ended, Incident, Life, Nats, NodeLost};
 use filch_scheduler::{
     Context, Event, Events, InitError, Node, Pid, Process, Protocol, Scheduler, SendError,

@@ -1,6 +1,5 @@
 //! Connecting nodes, and the reasons why it fails.
 
-use filch_actors::prelude::*;
 use filch_nats::async_nats::{ConnectErrorKind, ConnectOptions, ServerAddr};
 use filch_nats::{ConnectError, Nats, NodeLost, StartError};
 use filch_scheduler::Node;

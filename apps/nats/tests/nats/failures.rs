@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use filch_actors::prelude::*;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 

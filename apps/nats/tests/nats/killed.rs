@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use filch_actors::prelude::*;
 use filch_nats::{Ended, NodeLost};
 use filch_scheduler::{Node, Undelivered};
 

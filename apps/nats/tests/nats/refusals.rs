@@ -2,7 +2,6 @@
 
 use std::sync::mpsc;
 
-use filch_actors::prelude::*;
 use filch_nats::{Incident, async_nats};
 use filch_scheduler::{Node, Undelivered};
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use filch_actors::prelude::*;
 use filch_nats::Ended;
 use filch_scheduler::{ExitReason, Node, Undelivered};
 

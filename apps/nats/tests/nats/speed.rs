@@ -3,7 +3,6 @@
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use filch_actors::prelude::*;
 use filch_nats::async_nats;
 use filch_scheduler::{Context, Event, Events, InitError, Process, StepOutput, Undelivered};
 use futures_util::StreamExt as _;
