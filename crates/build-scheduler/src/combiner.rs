@@ -43,7 +43,7 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
     /// Makes a combiner without events.
     pub fn new(state: S) -> Self {
         Self {
-            events: CachePadded::new(EventQueue::new()),
+            events: CachePadded::new(EventQueue::with_blocks(32, 256)),
             signals: CachePadded::new(AtomicUsize::new(0)),
             state: UnsafeCell::new(state),
         }

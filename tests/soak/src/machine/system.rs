@@ -2,9 +2,14 @@
 
 use std::fs;
 
-/// Returns the number of threads, as the kernel counts them. `None` without `/proc`.
+/// Returns the number of threads, as the kernel counts them: a list of them may miss one beside
+/// another that is just leaving. `None` without `/proc`.
 pub(crate) fn threads() -> Option<usize> {
-    Some(fs::read_dir("/proc/self/task").ok()?.count())
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:"));
+    line?.trim().parse().ok()
 }
 
 /// Returns the names of the threads, for people.
