@@ -40,7 +40,7 @@ const SPARE: usize = 16;
 pub(crate) struct Resident {
     scheduler: Scheduler<Soak>,
     roster: Arc<Roster>,
-    /// The number of threads when it was built.
+    /// The number of threads before it was built.
     threads: Option<usize>,
 }
 
@@ -48,6 +48,7 @@ impl Resident {
     /// Builds it.
     pub(crate) fn build() -> Option<Self> {
         let roster = Arc::new(Roster::default());
+        let threads = system::threads();
         let scheduler = Scheduler::builder()
             .workers(WORKERS)
             .limit(LIMIT)
@@ -57,7 +58,6 @@ impl Resident {
         match scheduler {
             Ok(scheduler) => {
                 note(Happening::Schedulers);
-                let threads = system::threads();
                 Some(Self {
                     scheduler,
                     roster,
@@ -114,15 +114,14 @@ impl Resident {
         end_all(&world, &handle, seed);
         take_leave(&world);
         watchdog::show_nothing();
-        clear_away(world, self.threads.map(|threads| threads + SPARE));
+        clear_away(world, self.threads.map(|threads| threads + WORKERS + SPARE));
     }
 
     /// Shuts it down.
     pub(crate) fn end(self) {
-        let threads = self.threads.map(|threads| threads - WORKERS);
         begin_stage("the end of the resident scheduler");
         drop(self.scheduler);
-        wait_for_threads(threads);
+        wait_for_threads(self.threads);
     }
 }
 
