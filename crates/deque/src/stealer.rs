@@ -33,7 +33,7 @@ impl<T> Stealer<T> {
 
     /// Takes the oldest item.
     ///
-    /// What the owner did before it pushed the item happens before this returns it.
+    /// All that the owner did before it pushed the item happens before this returns it.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -90,7 +90,7 @@ impl<T> Stealer<T> {
     /// If `into` is the owner's end of this very deque, only the oldest item is taken, as by
     /// [`steal`](Self::steal).
     ///
-    /// What the victim did before it pushed the items happens before this returns, and before a
+    /// All that the victim did before it pushed the items happens before this returns, and before a
     /// thief of `into` gets them.
     ///
     /// # Panics

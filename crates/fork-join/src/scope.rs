@@ -94,8 +94,8 @@ impl<'scope> Scope<'scope> {
     /// Spawns a job that runs at some time before the scope ends, on any thread of the pool. It may
     /// spawn others. It takes an allocation.
     ///
-    /// What the caller did before happens before the job; what the job did happens before the end
-    /// of the scope.
+    /// All that the caller did before happens before the job; what the job did happens before the
+    /// end of the scope.
     pub fn spawn<F>(&self, job: F)
     where
         F: FnOnce(&Worker, &Self) + Send + 'scope,
@@ -108,7 +108,7 @@ impl<'scope> Scope<'scope> {
     /// Those run it that the pool has now, each when it has ended what it runs, or waits in the
     /// middle of it. It takes some allocations for each.
     ///
-    /// What the caller did before happens before all of it, and that before the end of the scope.
+    /// All the caller did before happens before all of it, and that before the end of the scope.
     pub fn spawn_broadcast<F>(&self, job: F)
     where
         F: Fn(&Worker, &Self) + Send + Sync + 'scope,

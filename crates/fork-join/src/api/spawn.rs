@@ -43,7 +43,7 @@ impl Pool {
     /// [`on_panic`](crate::Config::on_panic). It takes an allocation. Lock-free, apart from the
     /// allocator.
     ///
-    /// What the caller did before happens before the job.
+    /// All that the caller did before happens before the job.
     pub fn spawn<F: FnOnce(&Worker) + Send + 'static>(&self, job: F) {
         current::spawn_job(&self.shared, |_| detached::<F>(job), false);
     }
@@ -53,7 +53,7 @@ impl Pool {
     /// the middle of that, and has none left of the jobs that it has spawned. Blocking; a thread of
     /// the pool runs jobs meanwhile.
     ///
-    /// What the caller did before happens before all of it, and that before the return.
+    /// All that the caller did before happens before all of it, and that before the return.
     ///
     /// # Panics
     /// If `work` does on one of them, when it has ended on all.
@@ -67,7 +67,7 @@ impl Pool {
     /// does. Nobody waits for it, so a panic is told to
     /// [`on_panic`](crate::Config::on_panic).
     ///
-    /// What the caller did before happens before all of it.
+    /// All that the caller did before happens before all of it.
     pub fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
         self.shared.spawn_broadcast(job);
     }

@@ -49,7 +49,7 @@ impl<T: Send + 'static> Processors<T> {
     /// The threads that are in the middle of a task or a piece, of a blocking call, or of their
     /// last destructors. Takes some locks for a moment, and disturbs nothing else.
     ///
-    /// How long a task has run is known from the first look on that found it: call this, or
+    /// The time of a task is known from the first look on that found it: call this, or
     /// [`dump`](Self::dump), twice.
     pub fn running(&self) -> Vec<RunningTask> {
         let is_over = self.shared.coordinator.is_over();

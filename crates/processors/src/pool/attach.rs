@@ -37,7 +37,7 @@ impl<T: Send + 'static> Processors<T> {
     /// [quiescent](Self::is_quiescent) while there are pieces; one that is told to
     /// [`stop`](Self::stop) runs them first.
     ///
-    /// What the caller did before happens before each call of the source.
+    /// All that the caller did before happens before each call of the source.
     ///
     /// # Errors
     /// [`AttachError`], with the source, if the pool has one.
@@ -56,8 +56,8 @@ impl<T: Send + 'static> Processors<T> {
     /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
     /// lock-free, plus a system call.
     ///
-    /// What the caller did before happens before the piece is run, by the source's own means; and
-    /// before the look of a thread that was woken.
+    /// All that the caller did before happens before the piece is run, by the source's own means;
+    /// and before the look of a thread that was woken.
     #[inline]
     pub fn notify(&self) {
         self.shared.coordinator.wake_one();
@@ -86,7 +86,7 @@ impl<T: Send + 'static> Processors<T> {
     /// that does something else calls it before it waits the next time. An unpark for each thread;
     /// lock-free, plus system calls.
     ///
-    /// What the caller did before happens before these calls.
+    /// All that the caller did before happens before these calls.
     pub fn nudge_threads(&self) {
         self.shared.coordinator.nudge_all();
     }

@@ -113,7 +113,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable. On one of the pool's own threads it goes to the deque of the
     /// processor, to be run next, else to the end of the global queue. Lock-free.
     ///
-    /// What the caller did before happens before the task runs.
+    /// All that the caller did before happens before the task runs.
     #[inline]
     pub fn schedule(&self, task: T) {
         if let Some(task) = self.push_here(task) {
@@ -185,7 +185,7 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Makes `task` runnable, after everything new that is in the global queue. Lock-free.
     ///
-    /// What the caller did before happens before the task runs.
+    /// All that the caller did before happens before the task runs.
     #[inline(never)]
     pub fn inject(&self, task: T) {
         self.shared.queues.global.push(task);
@@ -205,7 +205,7 @@ impl<T: Send + 'static> Processors<T> {
     /// task ends, whichever is later, unless turns are long and tasks of the global queue are
     /// older. First in, first out among its like. Lock-free.
     ///
-    /// What the caller did before happens before the task runs.
+    /// All that the caller did before happens before the task runs.
     pub fn give_way(&self, task: T) {
         self.shared.queues.yielded.push(task);
         self.shared.coordinator.wake_one();
@@ -239,7 +239,7 @@ impl<T: Send + 'static> Processors<T> {
     /// other queues, whenever that comes. While every processor is busy it waits; a processor that
     /// has searched everywhere in vain takes it. First in, first out among its like. Lock-free.
     ///
-    /// What the caller did before happens before the task runs.
+    /// All that the caller did before happens before the task runs.
     pub fn schedule_idle(&self, task: T) {
         self.shared.queues.idle_priority.push(task);
         self.shared.coordinator.wake_one();

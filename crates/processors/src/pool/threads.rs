@@ -80,7 +80,7 @@ impl Machines {
     /// Waits until all threads have exited, which they do after
     /// [`Processors::stop`](crate::Processors::stop), once no work remains. Blocking.
     ///
-    /// What the tasks did happens before the return, and so do the destructors of the threads'
+    /// All that the tasks did happens before the return, and so do the destructors of the threads'
     /// thread-local values.
     ///
     /// # Panics

@@ -30,7 +30,7 @@ impl Coordinator {
     /// name first.
     ///
     /// # Errors
-    /// What the system says, if it refuses the thread.
+    /// The system's error, if it refuses the thread.
     pub fn bind(&self, open: impl FnOnce(BoundId)) -> io::Result<Option<BoundId>> {
         let mut synced = self.synced();
         let next = synced.bound_so_far.checked_add(1);

@@ -28,7 +28,7 @@ impl Coordinator {
     /// of the first one is started now.
     ///
     /// # Errors
-    /// What the system says of that thread, after which the pool is to be stopped.
+    /// The system's error for that thread, after which the pool is to be stopped.
     pub fn start(&self, count: usize, work: &impl Work) -> io::Result<()> {
         let mut synced = self.synced();
         let places: Vec<_> = (0..count)
@@ -55,7 +55,7 @@ impl Coordinator {
     /// Starts the thread of a machine now, before its first grant.
     ///
     /// # Errors
-    /// What the system says. The machine has no thread then.
+    /// The system's error. The machine has no thread then.
     pub fn start_thread(&self, machine: usize) -> io::Result<()> {
         self.machine(machine).expect_thread();
         self.synced().count_start();

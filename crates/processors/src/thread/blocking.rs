@@ -22,8 +22,8 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// If `call` panics, the panic goes on when the thread has a processor again.
     ///
-    /// What `call` schedules goes to the global queue. All that happens in the task before and
-    /// after happens on one thread, in order, though perhaps on two processors.
+    /// A task that `call` schedules goes to the global queue. All that happens in the task before
+    /// and after happens on one thread, in order, though perhaps on two processors.
     ///
     /// Costs about two short locks and two compare-and-swaps when nothing else wants to run, and a
     /// thread's wake-up when something does; the first calls start threads. Not worth it for what

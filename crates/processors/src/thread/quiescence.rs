@@ -19,7 +19,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Blocks until [`is_quiescent`](Self::is_quiescent) holds at some moment after the call began:
     /// a scheduler whose processes still live may then conclude that they wait for each other.
     ///
-    /// What the tasks did until then happens before the return.
+    /// All that the tasks did until then happens before the return.
     ///
     /// # Errors
     /// [`NeverQuiescent`] if the pool has been stopped and tasks came too late to be run.

@@ -133,7 +133,7 @@ impl TurnClock {
     }
 
     /// Notes that what passes from now on is no turn: the processor goes idle, or waits for a call.
-    /// What runs then is unknown.
+    /// The task that runs then is unknown.
     pub(crate) fn pause(&self) {
         self.forget(1);
     }
