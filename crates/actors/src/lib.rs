@@ -28,6 +28,8 @@ mod registry;
 mod report;
 mod step;
 mod submission;
+#[cfg(test)]
+mod tests;
 pub mod timers;
 
 pub use blocking::BlockingThreads;

@@ -29,6 +29,8 @@ mod shutdown;
 pub mod table;
 #[doc(hidden)] // for `filch-testing`, which shows it
 pub mod testing;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 pub use builder::{BuildError, Builder};

@@ -3,23 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use filch_scheduler::{MailboxPolicy, Protocol};
+use filch_scheduler::MailboxPolicy;
 use filch_sync::lock;
 
 use super::{Counted, ONE, WhenFull};
+use crate::tests::Any;
 
-enum Numbers {}
-
-impl Protocol for Numbers {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
-fn counted(limit: usize) -> Counted<Numbers> {
+fn counted(limit: usize) -> Counted<Any> {
     Counted::new(limit, WhenFull::Refuse)
 }
 

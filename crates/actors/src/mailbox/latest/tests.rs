@@ -1,23 +1,13 @@
 //! The messages that are kept, and the process's announcements.
 
-use filch_scheduler::{MailboxPolicy, Protocol};
+use filch_scheduler::MailboxPolicy;
 
 use super::{Kept, Latest};
-
-enum Numbers {}
-
-impl Protocol for Numbers {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
 
 #[test]
 fn the_latest_are_kept_and_the_first_is_told() {
-    let latest = Latest::<Numbers>::new(2);
+    let latest = Latest::<Any>::new(2);
     let mut kept = Vec::new();
     for number in 0..4 {
         let Kept {
@@ -38,7 +28,7 @@ fn the_latest_are_kept_and_the_first_is_told() {
 
 #[test]
 fn where_none_may_be_kept_none_is_told() {
-    let latest = Latest::<Numbers>::new(0);
+    let latest = Latest::<Any>::new(0);
     for number in 0..2 {
         let kept = latest.keep(number, || false).ok().unwrap();
         assert!(!kept.is_first && kept.has_dropped);

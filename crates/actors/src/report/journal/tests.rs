@@ -1,21 +1,11 @@
 //! The journal's notes, which leave nothing behind.
 
-use filch_scheduler::{Context, LifeCycle, Observer, Protocol, Scheduler, SubmitError, from_fn};
+use filch_scheduler::{Context, LifeCycle, Observer, Scheduler, SubmitError, from_fn};
 use filch_sync::lock;
 
 use super::Journal;
 use crate::prelude::*;
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
 
 struct NamelessOnly;
 

@@ -5,22 +5,12 @@ use std::time::Duration;
 
 use filch_scheduler::{
     Activity, PendingCommand, PendingFuture, PendingTimers, Pid, ProcessDetails, ProcessInfo,
-    Protocol, Scheduler, Standstill, Verdict, from_fn,
+    Scheduler, Standstill, Verdict, from_fn,
 };
 use proptest::prelude::*;
 
 use crate::Rings;
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
 
 /// The wait of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]

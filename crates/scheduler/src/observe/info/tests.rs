@@ -3,20 +3,10 @@
 use std::time::Duration;
 
 use super::{MOST, ProcessList};
+use crate::Node;
 use crate::observe::info::{PendingCommand, ProcessDetails, ProcessInfo};
 use crate::table::{Placement, Table};
-use crate::{Node, Protocol};
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
 
 fn process() -> ProcessInfo {
     let table = Table::<Any>::new(Node::default());

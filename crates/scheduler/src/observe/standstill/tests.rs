@@ -5,18 +5,8 @@ use std::time::Duration;
 use filch_process_state::LetGo;
 
 use crate::table::{Placement, Table};
-use crate::{Node, PendingFuture, PendingTimers, ProcessInfo, Protocol, Standstill, Verdict};
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
+use crate::{Node, PendingFuture, PendingTimers, ProcessInfo, Standstill, Verdict};
 
 /// Makes processes that wait: for any event, or, as futures, for their wakers.
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {

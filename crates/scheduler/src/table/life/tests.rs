@@ -5,19 +5,9 @@ use std::sync::Arc;
 use filch_parker::Parker;
 
 use super::LifeCell;
+use crate::Outcome;
 use crate::table::waiter::{Left, Waiter};
-use crate::{Outcome, Protocol};
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
 
 /// The waiter's box belongs to the thread that takes it out of the word: the one that gives up
 /// waiting, or the one that ends the process. A failure: it is freed twice, or never.

@@ -4,18 +4,8 @@ use std::sync::Arc;
 
 use crate::link::watch::{Link, Monitor, Watch, WatchKind, Watcher, Watchers};
 use crate::table::{Placement, Table};
-use crate::{ExitReason, Node, Pid, Protocol};
-
-enum Any {}
-
-impl Protocol for Any {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
+use crate::tests::Any;
+use crate::{ExitReason, Node, Pid};
 
 fn two() -> [Pid; 2] {
     let table = Table::<Any>::new(Node::default());

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::{Budget, Clock, STEPS_PER_SLICE, UNSAMPLED};
-use crate::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use crate::tests::Any;
+use crate::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
 
 const SLICE: Duration = Duration::from_millis(4);
 
@@ -56,37 +57,21 @@ macro_rules! test_clock {
     }};
 }
 
-enum Numbers {}
-
-impl Protocol for Numbers {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
 struct Steps<F>(F);
 
-impl<F> Process<Numbers> for Steps<F>
+impl<F> Process<Any> for Steps<F>
 where
-    F: FnMut(Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
+    F: FnMut(Events<'_, Any>, &mut StepOutput<Any>) + Send,
 {
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Numbers>> {
+    fn init(&mut self, _: &Context<'_, Any>, _: &str, (): ()) -> Result<(), InitError<Any>> {
         Ok(())
     }
 
     fn step(
         &mut self,
-        _: &Context<'_, Numbers>,
-        events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
+        _: &Context<'_, Any>,
+        events: Events<'_, Any>,
+        out: &mut StepOutput<Any>,
     ) -> Result<(), String> {
         (self.0)(events, out);
         Ok(())
@@ -110,7 +95,7 @@ fn ran(
     messages: u64,
     cost: fn(u64) -> Duration,
 ) -> Vec<Ran> {
-    let mut builder = Scheduler::<Numbers>::builder()
+    let mut builder = Scheduler::<Any>::builder()
         .workers(1)
         .slice(Duration::from_micros(slice))
         .events_per_step(events_per_step as usize);
@@ -123,7 +108,7 @@ fn ran(
     let busy = scheduler.submit(
         Steps({
             let log = Arc::clone(&log);
-            move |events: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+            move |events: Events<'_, Any>, out: &mut StepOutput<Any>| {
                 if let Some(gate) = gate.take() {
                     entered.send(()).unwrap();
                     return gate.recv().unwrap();
@@ -150,7 +135,7 @@ fn ran(
     let other = scheduler.submit(
         Steps({
             let log = Arc::clone(&log);
-            move |_: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+            move |_: Events<'_, Any>, out: &mut StepOutput<Any>| {
                 log.lock().unwrap().push(Ran::Other);
                 out.go_on();
             }
@@ -175,18 +160,16 @@ fn newcomer_waits(
     messages: u64,
     cost: Duration,
 ) -> Duration {
-    let mut builder = Scheduler::<Numbers>::builder().workers(1).slice(SLICE);
+    let mut builder = Scheduler::<Any>::builder().workers(1).slice(SLICE);
     builder.clock = clock.1;
     let scheduler = builder.build().unwrap();
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let spawn = |mut step: Box<dyn FnMut(u64) + Send>| {
-        let steps = Steps(
-            move |events: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
-                step(events.len() as u64);
-                out.idle();
-            },
-        );
+        let steps = Steps(move |events: Events<'_, Any>, out: &mut StepOutput<Any>| {
+            step(events.len() as u64);
+            out.idle();
+        });
         scheduler.submit(steps, "run", ()).unwrap()
     };
     let _gate = spawn(Box::new(move |_| {
