@@ -77,7 +77,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Stores each group in this folder, as JSON and as plots, when it is measured, and makes its
+    /// Stores each group in this folder, as JSON, when it is measured, and makes its
     /// README.md again: benches/results/DATE-MACHINE. Other groups may follow, of the same commit
     /// on the same machine.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]

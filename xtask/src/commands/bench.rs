@@ -50,10 +50,21 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
     if let Some(rival) = rivals::beam()? {
         command.env("FILCH_BEAM_RIVAL", rival);
     }
-    if arguments.contains(&"rayon") {
+    if wants_rayon(arguments) {
         command.env("FILCH_RAYON_PROGRAMS", rivals::on_rayon()?);
     }
     ended(&mut command)
+}
+
+/// True if the group of rayon's programs is among those that are asked for, or all are.
+fn wants_rayon(arguments: &[&str]) -> bool {
+    let joined = arguments.join(" ").replace('=', " ");
+    let words: Vec<_> = joined.split(' ').collect();
+    let mut groups = words
+        .windows(2)
+        .filter(|pair| pair[0] == "--group")
+        .peekable();
+    groups.peek().is_none() || groups.any(|pair| pair[1] == "rayon")
 }
 
 /// Runs a program of that workspace, built in `target/DIRECTORY`.

@@ -48,11 +48,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for package in packages()? {
         note(circles::check(&package)?);
     }
-    for file in text::files()? {
-        note(text::check(&file)?);
-        note(openings::check(&file)?);
+    let files = text::files()?;
+    for file in &files {
+        note(text::check(file)?);
     }
-    note(unsafety::check()?);
+    note(unsafety::check(&files)?);
     let whole = |(file, message)| Finding {
         file,
         line: 1,

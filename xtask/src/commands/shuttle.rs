@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::support::error::Result;
 use crate::support::explore::{Harness, tally};
-use crate::support::process::{Tree, root};
+use crate::support::process::{cargo_with_cfg, root};
 use crate::support::programs;
 use crate::support::tally::{Tally, tests};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds the tests, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut build = Tree::here("shuttle").cargo_with_cfg("shuttle");
+    let mut build = cargo_with_cfg("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
     let mut tests = programs::tests(&mut build, &["test"])?;
@@ -77,7 +77,7 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
 
 /// Runs the tests of `filch-testing`, in which users' tests run.
 pub(crate) fn tests_of_testing() -> Result<Tally> {
-    let mut test = Tree::here("shuttle").cargo_with_cfg("shuttle");
+    let mut test = cargo_with_cfg("shuttle");
     test.args(["test", "--package", "filch-testing", "--profile", "loom"]);
     for variable in ["SCHEDULES", "SEED"] {
         test.env_remove(format!("FILCH_TESTING_{variable}"));

@@ -13,6 +13,24 @@ pub(crate) fn is_for_tests(file: &Path) -> bool {
     parts.any(|part| part.trim_end_matches(".rs") == "tests")
 }
 
+/// The reach of an `ORDERING` note down to its access, in lines: notes are paragraphs, and one may
+/// cover a short run of accesses.
+const NOTE_REACHES: usize = 20;
+
+/// Returns the lines from the nearest `ORDERING` note down to a line, if there is one within reach
+/// in the same item: a closing brace in the first column ends another one.
+pub(crate) fn note_above<'a, 'b>(lines: &'a [&'b str], line: usize) -> Option<&'a [&'b str]> {
+    let above = &lines[line.saturating_sub(NOTE_REACHES)..=line];
+    let own = above
+        .iter()
+        .rposition(|line| *line == "}")
+        .map_or(0, |end| end + 1);
+    let begin = above[own..]
+        .iter()
+        .rposition(|line| line.contains("ORDERING"))?;
+    Some(&above[own + begin..])
+}
+
 /// The code of a file without what is compiled for tests only.
 pub(crate) fn shipped(text: &str) -> Result<TokenStream> {
     let code: TokenStream = text.parse().map_err(|error| format!("{error}"))?;

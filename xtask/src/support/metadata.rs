@@ -30,16 +30,26 @@ pub(crate) struct Member {
     pub rust_version: String,
 }
 
+/// Returns the answer of `cargo metadata`, by that cargo and with these options.
+pub(crate) fn metadata(mut command: Command, options: &[&str]) -> Result<Value> {
+    command
+        .args(["metadata", "--format-version", "1"])
+        .args(options);
+    let output = command.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err("cargo metadata has failed".into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
 impl Workspace {
     pub(crate) fn read() -> Result<Self> {
         Self::read_by(cargo())
     }
 
     /// The workspace in which that cargo runs.
-    pub(crate) fn read_by(mut command: Command) -> Result<Self> {
-        command.args(["metadata", "--no-deps", "--format-version", "1"]);
-        let output = command.stderr(Stdio::inherit()).output()?;
-        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    pub(crate) fn read_by(command: Command) -> Result<Self> {
+        let metadata = metadata(command, &["--no-deps"])?;
         let packages = metadata["packages"]
             .as_array()
             .ok_or("cargo metadata lists no packages")?;

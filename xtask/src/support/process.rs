@@ -130,8 +130,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Returns this workspace, built with `--cfg NAME` in `target/NAME`, so that the plain build is
-    /// not evicted.
+    /// Returns this workspace, built in `target/NAME`, so that the plain build is not evicted.
     pub(crate) fn here(name: &str) -> Self {
         Self {
             root: root().to_owned(),

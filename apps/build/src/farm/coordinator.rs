@@ -102,8 +102,8 @@ impl Farm {
     }
 
     /// Returns the result of the action: from the cache, unless that is to be skipped, or from a
-    /// worker. All that ask for one action at the same time share one run. `invocation` is the
-    /// build that asks.
+    /// worker. All that ask for one action at the same time share one run, unless it is not to be
+    /// cached: then they run one by one. `invocation` is the build that asks.
     ///
     /// If everybody who waits goes away, the action is cancelled after a while.
     ///

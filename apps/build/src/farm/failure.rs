@@ -23,7 +23,7 @@ pub enum Failure {
     Platform(String),
     /// The action has more inputs than this.
     TooLarge(usize),
-    /// The worker refused the action, with this code and text.
+    /// The worker has no result of the action, for this reason: a code and a text.
     Refused(Code, String),
     /// This many workers got the action, and none finished it: what happened to each.
     Lost(Vec<String>),

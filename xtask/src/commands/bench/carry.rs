@@ -7,7 +7,7 @@ use std::process::Command;
 use super::aligned_branches;
 use crate::commands::beside::Beside;
 use crate::support::error::Result;
-use crate::support::process::{root, target_directory};
+use crate::support::process::{git, target_directory};
 
 /// Builds the program, linked with everything that it needs, and copies it to `file`. It knows the
 /// commit that it was built at.
@@ -58,8 +58,6 @@ fn host() -> Result<String> {
 
 /// Returns the commit as the program says it where it is run in the repository.
 fn commit() -> Result<String> {
-    let mut describe = Command::new("git");
-    describe.args(["describe", "--always", "--dirty", "--exclude=*"]);
-    let output = describe.current_dir(root()).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    let described = git(&["describe", "--always", "--dirty", "--exclude=*"])?;
+    Ok(described.trim().to_owned())
 }

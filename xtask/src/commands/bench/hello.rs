@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, root, target_directory};
+use crate::support::process::{cargo, fresh_folder, root, target_directory};
 use crate::support::table::Table;
 
 /// The number of builds of each.
@@ -104,9 +104,7 @@ fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
 /// Builds from nothing: returns the seconds that it takes, and the program.
 fn build(package: &Path) -> Result<(f64, PathBuf)> {
     let target = package.join("target");
-    if target.exists() {
-        fs::remove_dir_all(&target)?;
-    }
+    fresh_folder(&target)?;
     // Nothing is downloaded while the clock runs.
     cargo().arg("fetch").current_dir(package).status()?;
     let started = Instant::now();

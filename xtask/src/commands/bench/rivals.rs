@@ -45,7 +45,7 @@ pub(super) fn beam() -> Result<Option<PathBuf>> {
 
 /// Builds the programs of `examples/rayon` on rayon's core and on ours. The folder that has both.
 pub(super) fn on_rayon() -> Result<PathBuf> {
-    let folder = target_directory("rayon-bench");
+    let folder = target_directory("rayon-programs");
     for core in ["rayon", "filch"] {
         let place = folder.join(core);
         programs::copy(&place, core == "filch")?;

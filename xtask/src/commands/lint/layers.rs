@@ -37,7 +37,7 @@ const LAYERS: &[&str] = &[
     "filch-cli",
 ];
 
-/// The programs, which alone may have dependencies outside the workspace.
+/// The programs, which may have any dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
 
 /// Dependencies that a library may have besides: stacks of one's own are a matter of assembler, per

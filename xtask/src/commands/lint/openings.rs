@@ -1,41 +1,22 @@
 //! The first word of a doc comment: a verb or a noun, never a question.
 
-use std::fs;
-use std::path::Path;
-
-use super::finding::Finding;
-use crate::support::error::Result;
-use crate::support::process::root;
-
 /// The words that open a riddle.
 const QUESTIONS: &[&str] = &["What", "How", "Whether", "Who"];
 
-pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
-    let is_code = file.extension().is_some_and(|extension| extension == "rs");
-    if !is_code {
-        return Ok(Vec::new());
-    }
-    let text = fs::read_to_string(root().join(file))?;
-    Ok(check_text(file, &text))
-}
-
-fn check_text(file: &Path, text: &str) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Finds the lines, counted from 1, at which a doc comment opens so.
+pub(super) fn check(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
     let mut block = None;
     for (index, line) in text.lines().enumerate() {
         let (marker, sentence) = doc_comment(line).unzip();
         let opens = marker != block;
         block = marker;
-        let Some(word) = sentence.and_then(question).filter(|_| opens) else {
-            continue;
-        };
-        findings.push(Finding {
-            file: file.to_owned(),
-            line: index + 1,
-            message: format!("opens with `{word}`: begin with a verb or a noun"),
-        });
+        if let Some(word) = sentence.and_then(question).filter(|_| opens) {
+            let message = format!("opens with `{word}`: begin with a verb or a noun");
+            found.push((index + 1, message));
+        }
     }
-    findings
+    found
 }
 
 /// The marker of a doc comment, `///` or `//!`, and the text behind it.
@@ -59,24 +40,19 @@ fn question(sentence: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::check_text;
+    use super::check;
 
     fn lines(text: &str) -> Vec<usize> {
-        let findings = check_text(Path::new("a.rs"), text);
-        findings.iter().map(|finding| finding.line).collect()
+        check(text).into_iter().map(|(line, _)| line).collect()
     }
 
     #[test]
     fn questions_are_found_at_the_start_of_a_block() {
         let text = "//! What it is.\n\n/// Whether it is.\nfn a() {}\n    /// **How** it is.\n";
         assert_eq!(lines(text), [1, 3, 5]);
-        let message = check_text(Path::new("a.rs"), "/// Who's in it.\n")[0].to_string();
-        assert_eq!(
-            message,
-            "a.rs:1: opens with `Who`: begin with a verb or a noun"
-        );
+        let (line, message) = &check("/// Who's in it.\n")[0];
+        assert_eq!(*line, 1);
+        assert_eq!(message, "opens with `Who`: begin with a verb or a noun");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
-use crate::support::code::{begins_tests, contains_word};
+use super::openings;
+use crate::support::code::{begins_tests, contains_word, is_for_tests, note_above};
 use crate::support::error::Result;
 use crate::support::process::{known_files, root};
 
@@ -13,10 +14,6 @@ const MOST_LINES: usize = 400;
 
 /// The width at which two files fit beside each other.
 const COLUMNS: usize = 100;
-
-/// The reach of an `ORDERING:` note down to its access, in lines: notes are paragraphs, and one may
-/// cover a short run of accesses.
-const NOTE_REACHES: usize = 20;
 
 /// The book's table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
@@ -37,7 +34,12 @@ pub(super) fn files() -> Result<Vec<PathBuf>> {
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
     let read = || fs::read_to_string(root().join(file));
     let found = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => check_code(file, &read()?),
+        Some("rs") => {
+            let text = read()?;
+            let mut found = check_code(file, &text);
+            found.extend(openings::check(&text));
+            found
+        }
         Some("md") => check_page(file, &read()?)?,
         Some("toml" | "yml" | "sh") => wide_lines(&read()?, |line| !line.starts_with('#')),
         _ => Vec::new(),
@@ -68,7 +70,7 @@ fn is_row(line: &str) -> bool {
 
 fn check_code(file: &Path, text: &str) -> Found {
     let is_in = |folder: &str| file.components().any(|part| part.as_os_str() == folder);
-    let mut in_tests = is_in("tests") || is_in("loom-tests");
+    let mut in_tests = is_for_tests(file) || is_in("loom-tests");
     // Shipped code whose orderings matter; the shim merely passes them on.
     let is_library = file.starts_with("crates") || file.starts_with("apps");
     let is_algorithm = is_library && !is_in("examples") && !file.starts_with("crates/sync");
@@ -114,21 +116,11 @@ fn check_code(file: &Path, text: &str) -> Found {
             contains_word(code, &[&format!("Ordering::{name}")])
                 || bare_orderings && contains_word(code, &[name])
         };
-        if orderings.iter().any(is_named) && !has_note(&lines, index) {
+        if orderings.iter().any(is_named) && note_above(&lines, index).is_none() {
             report("no ORDERING: note");
         }
     }
     found
-}
-
-/// True if an `ORDERING` note stands on this line or within reach above it, in the same item: a
-/// closing brace in the first column ends another one.
-fn has_note(lines: &[&str], index: usize) -> bool {
-    let above = lines[index.saturating_sub(NOTE_REACHES)..=index]
-        .iter()
-        .rev();
-    let mut own = above.take_while(|line| **line != "}");
-    own.any(|line| line.contains("ORDERING"))
 }
 
 /// Relative links lead somewhere, and every page of `docs` is a chapter.

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::finding::Finding;
-use super::text;
-use crate::support::code::{has_word, shipped};
+use crate::support::code::{has_word, is_for_tests, shipped};
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
 
@@ -23,14 +22,14 @@ struct Folder {
 }
 
 /// Finds what is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
-pub(super) fn check() -> Result<Vec<Finding>> {
+pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
     let text = fs::read_to_string(root().join(LISTED))?;
     let folders: BTreeMap<PathBuf, Folder> = toml::from_str(&text)?;
-    let files = folders.iter().flat_map(|(path, folder)| {
+    let listed = folders.iter().flat_map(|(path, folder)| {
         let files = folder.files.iter();
         files.map(move |file| path.join(file))
     });
-    let listed: BTreeSet<_> = files.collect();
+    let listed: BTreeSet<_> = listed.collect();
     let mut findings = Vec::new();
     let mut report = |file: &Path, message: &str| {
         findings.push(Finding {
@@ -40,19 +39,20 @@ pub(super) fn check() -> Result<Vec<Finding>> {
         });
     };
     let mut found = BTreeSet::new();
-    for file in text::files()? {
-        if is_test(&file) || file.extension().is_none_or(|extension| extension != "rs") {
+    for file in files {
+        let is_left_out = is_for_tests(file) || file.starts_with("loom-tests");
+        if is_left_out || file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        let text = fs::read_to_string(root().join(&file))?;
+        let text = fs::read_to_string(root().join(file))?;
         if has_word(shipped(&text)?, "unsafe") {
-            if !listed.contains(&file) {
+            if !listed.contains(file) {
                 report(
-                    &file,
+                    file,
                     "has unsafe code, and is not listed in xtask/unsafe.toml",
                 );
             }
-            found.insert(file);
+            found.insert(file.clone());
         }
     }
     for file in listed.difference(&found) {
@@ -80,9 +80,4 @@ fn libraries() -> Result<Vec<PathBuf>> {
         parts == ["src", "lib.rs"] || parts == ["src", "main.rs"]
     };
     Ok(files.into_iter().filter(is_root).collect())
-}
-
-fn is_test(file: &Path) -> bool {
-    file.iter()
-        .any(|part| part == "tests" || part == "loom-tests")
 }

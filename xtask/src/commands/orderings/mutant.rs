@@ -4,10 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::access;
-use crate::support::code::begins_tests;
-
-/// The reach of a note, in lines, down to its access.
-const NOTE_REACHES: usize = 20;
+use crate::support::code::{begins_tests, note_above};
 
 /// A survivor is explained by a note that has these words.
 const EXPLANATION: &str = "loom cannot";
@@ -51,7 +48,7 @@ pub(super) fn of(file: &Path, text: &str) -> Vec<Mutant> {
                     operation: operation.clone(),
                     from,
                     to,
-                    reason: reason(&note_above(&lines, line)),
+                    reason: reason(&comments_above(&lines, line)),
                 });
             }
         }
@@ -59,12 +56,9 @@ pub(super) fn of(file: &Path, text: &str) -> Vec<Mutant> {
     mutants
 }
 
-/// The comments right above a line, down from the nearest `ORDERING`.
-fn note_above(lines: &[&str], line: usize) -> String {
-    let first = line.saturating_sub(NOTE_REACHES);
-    let above = &lines[first..=line];
-    let begin = above.iter().rposition(|line| line.contains("ORDERING"));
-    let note = begin.map_or(&[][..], |begin| &above[begin..]);
+/// The comments right above a line, down from the nearest note.
+fn comments_above(lines: &[&str], line: usize) -> String {
+    let note = note_above(lines, line).unwrap_or_default();
     let comments = note.iter().filter_map(|line| line.split_once("//"));
     let words: Vec<_> = comments.map(|(_, comment)| comment.trim()).collect();
     words.join(" ")

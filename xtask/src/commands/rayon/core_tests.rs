@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::sources::copy_folder;
+use crate::support::copies::write;
 use crate::support::error::Result;
 
 /// The unit tests of rayon's core, which say `crate` for it: [`ROOT`] has its names.
@@ -111,7 +112,7 @@ pub(super) fn make(source: PathBuf, package: &Path) -> Result<()> {
             println!("left out: {test} of {file}: {reason}");
             text = without(&text, test)?;
         }
-        write(&to.join(file), &text)?;
+        write(text.as_bytes(), &to.join(file))?;
     }
     copy_folder(&from.join("compile_fail"), &to.join("compile_fail"))?;
     copy_folder(&source.join("tests"), &package.join("tests"))?;
@@ -119,17 +120,11 @@ pub(super) fn make(source: PathBuf, package: &Path) -> Result<()> {
     for file in DOCUMENTED {
         let name = file.replace("/mod", "").replace(".rs", "_docs");
         let examples = documentation(&fs::read_to_string(from.join(file))?);
-        write(&to.join(format!("{name}.md")), &examples)?;
+        write(examples.as_bytes(), &to.join(format!("{name}.md")))?;
         root += &format!("#[doc = include_str!(\"{name}.md\")]\nmod {name} {{}}\n");
     }
-    write(&to.join("lib.rs"), &root)?;
-    write(&package.join("Cargo.toml"), MANIFEST)
-}
-
-fn write(file: &Path, text: &str) -> Result<()> {
-    fs::create_dir_all(file.parent().ok_or("a file is in a folder")?)?;
-    fs::write(file, text)?;
-    Ok(())
+    write(root.as_bytes(), &to.join("lib.rs"))?;
+    write(MANIFEST.as_bytes(), &package.join("Cargo.toml"))
 }
 
 /// The text without that function and its attributes.

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::ops::Add;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::support::error::Result;
+use crate::support::metadata::metadata;
 use crate::support::process::cargo;
 
 /// A published package, and what its tests amount to on x86-64.
@@ -60,7 +61,7 @@ impl Sources {
         fs::write(folder.join("Cargo.toml"), manifest)?;
         let mut command = cargo();
         command.current_dir(&folder);
-        Ok(Self(metadata(command)?))
+        Ok(Self(metadata(command, &[])?))
     }
 
     /// Returns the folder into which cargo has unpacked it.
@@ -91,7 +92,7 @@ impl Sources {
 
 /// True if cargo takes the package from a registry, and not from a folder.
 pub(super) fn is_from_registry(command: Command, package: Package) -> Result<bool> {
-    Ok(!find(&metadata(command)?, package)?["source"].is_null())
+    Ok(!find(&metadata(command, &[])?, package)?["source"].is_null())
 }
 
 /// Adds lines to a file.
@@ -109,15 +110,6 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         return Ok(());
     }
     Err(format!("{} cannot be copied", from.display()).into())
-}
-
-fn metadata(mut command: Command) -> Result<Value> {
-    command.args(["metadata", "--format-version", "1"]);
-    let output = command.stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err("cargo metadata has failed".into());
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn find(metadata: &Value, package: Package) -> Result<&Value> {
