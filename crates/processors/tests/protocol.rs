@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use filch_parker::Parker;
-use filch_processors::protocol::{Coordinator, Grant, LongTurns, Permit, Work};
+use filch_processors::protocol::{AfterBound, Coordinator, Grant, LongTurns, Permit, Work};
 use filch_processors::{BoundId, NeverQuiescent};
 
 /// The global queue alone.
@@ -392,4 +392,54 @@ fn the_place_of_a_guest_that_left_has_no_thread() {
     work.has_task.set(true);
     assert!(coordinator.wake_one());
     assert_eq!(*started.lock().unwrap(), [other]);
+}
+
+/// No spares are kept. A thread gives its processor away and is told to exit, since another one is
+/// being started; and that one cannot begin. The bound thread that runs meanwhile ends the pool. A
+/// failure: nobody comes for the tasks any more, and the pool is never over.
+#[test]
+fn a_pool_whose_last_thread_leaves_as_another_cannot_begin_is_over() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 0);
+    let gives = Arc::new(AtomicBool::new(true));
+    coordinator.set_launcher({
+        let gives = Arc::clone(&gives);
+        move |_| match gives.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    });
+    coordinator.start(2, &work).unwrap();
+    let (permit, _) = coordinator.take_idle().unwrap();
+    let id = coordinator.bind(|_| {}).unwrap().unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one(), "machine 1 is being started");
+    let bound = 2;
+    assert!(coordinator.call_bound(id));
+    coordinator.hand_to_waiter(permit, 0).unwrap();
+    let permit = told_to_run(&coordinator, bound);
+    assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
+    coordinator.refuse(1);
+    assert!(!coordinator.is_over(), "the bound thread runs");
+    gives.store(false, Ordering::Relaxed);
+    let after = coordinator.wait_for_bound(permit, bound, |_| true, &work);
+    assert_eq!(after, AfterBound::Waits);
+    assert!(coordinator.is_over());
+    assert_eq!(coordinator.take_grant(bound), Some(Grant::Exit));
+}
+
+/// A guest is in a blocking call when the only thread finds that it cannot begin. A failure: the
+/// pool is over, and the guest waits for a processor for ever.
+#[test]
+fn a_guest_that_blocks_comes_back_to_a_pool_without_a_thread() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 4);
+    coordinator.start(2, &work).unwrap();
+    let (_begins, _) = coordinator.take_idle().unwrap();
+    let (permit, lender) = coordinator.borrow_idle().unwrap();
+    let (place, _parker) = coordinator.register(lender).unwrap();
+    coordinator.hand_off(permit, place, &work).unwrap();
+    coordinator.refuse(0);
+    assert!(!coordinator.is_over());
+    assert!(coordinator.try_regain(place).is_some());
 }

@@ -230,7 +230,7 @@ fn with_a_thread_that_could_not_be_had() {
     let outcomes = Outcomes::new();
     check(
         "one thread finds that none is left",
-        Bound::exhaustive(150),
+        Bound::exhaustive(140),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -6,6 +6,7 @@ use filch_processors::protocol::Permit;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
+use crate::bound::bind;
 use crate::pool::Pool;
 
 /// Two processors. Machine 0 runs on one, the other is idle, without a thread; and the system gives
@@ -106,7 +107,7 @@ fn as_a_thread_cannot_begin() {
     let outcomes = Outcomes::new();
     check(
         "a grant finds a thread, or the thread a grant",
-        Bound::exhaustive(28),
+        Bound::exhaustive(13),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -123,6 +124,42 @@ fn as_a_thread_cannot_begin() {
                 let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
                 assert!(awake[0] != awake[1], "{awake:?} are awake");
                 outcomes.observe(awake[0]);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// One processor, and a bound machine in line for it, whose thread finds that it cannot begin, just
+/// as the processor goes idle. A failure: the one that serves the line starts another thread under
+/// the lock, which it waits for itself; or the processor is lost.
+#[test]
+fn as_a_bound_thread_in_line_cannot_begin() {
+    let outcomes = Outcomes::new();
+    check(
+        "a bound machine in line has a thread, or is in no line",
+        Bound::exhaustive(45),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(1);
+                let (id, bound) = bind(&pool.coordinator);
+                assert!(pool.coordinator.call_bound(id), "it waits");
+                let other = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        pool.coordinator.refuse(bound);
+                    }
+                });
+                pool.go_idle(permits.remove(0), 0);
+                other.join().unwrap();
+                let was_passed_on = pool.awake(0).is_some();
+                if !was_passed_on {
+                    pool.publish();
+                    pool.assert_first_is_awake();
+                }
+                outcomes.observe(was_passed_on);
             }
         },
     );

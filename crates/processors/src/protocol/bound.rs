@@ -34,7 +34,7 @@ impl Coordinator {
     pub fn bind(&self, open: impl FnOnce(BoundId)) -> io::Result<Option<BoundId>> {
         let mut synced = self.synced();
         let next = synced.bound_so_far.checked_add(1);
-        let may_be = synced.bound < MAX_BOUND && !synced.over;
+        let may_be = synced.bound() < MAX_BOUND && !synced.over;
         let Some(number) = next.filter(|_| may_be) else {
             return Ok(None);
         };
@@ -42,7 +42,6 @@ impl Coordinator {
             return Ok(None);
         };
         synced.bound_so_far = number;
-        synced.bound += 1;
         let id = BoundId::new(number);
         open(id);
         synced.bindings.push(Binding {

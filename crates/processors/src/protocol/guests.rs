@@ -24,13 +24,13 @@ impl Coordinator {
     /// spare now. `None` if there are as many guests and bound machines as there may be.
     pub fn register(&self, lender: usize) -> Option<(usize, Parker)> {
         let mut synced = self.synced();
-        if synced.bound == MAX_BOUND {
+        if synced.bound() == MAX_BOUND {
             return None;
         }
         let place = self.place(&mut synced)?;
         self.machine(place).expect_thread();
         synced.threads += 1;
-        synced.bound += 1;
+        synced.guests += 1;
         let parker = synced.parkers[place].take();
         // However many there are: the guest is about to need one.
         match self.machine(lender).has_thread() {
@@ -51,7 +51,7 @@ impl Coordinator {
         let mut synced = self.synced();
         synced.parkers[machine] = Some(parker);
         synced.threads -= 1;
-        synced.bound -= 1;
+        synced.guests -= 1;
         let heir = synced.spares.pop();
         if heir.is_some() {
             synced.vacant.push(machine);

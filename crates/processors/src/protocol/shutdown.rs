@@ -69,9 +69,8 @@ impl Coordinator {
         for spare in std::mem::take(&mut synced.spares) {
             self.tell_to_exit(spare, synced);
         }
-        // All of them wait: one that had a task would have a processor, or be away.
+        // All of them wait: one that had a task would have a processor, or be in a call.
         for binding in std::mem::take(&mut synced.bindings) {
-            synced.bound -= 1;
             self.tell_to_exit(binding.machine, synced);
         }
         if synced.threads == 0 {

@@ -13,7 +13,7 @@ impl Coordinator {
     pub(crate) fn become_spare(&self, machine: usize, synced: &mut Synced) {
         let is_enough = synced.spares.len() >= synced.max_spares
             || synced.unbound() > self.limit + synced.leaving;
-        let is_last = synced.threads == synced.leaving + synced.bound + 1;
+        let is_last = synced.threads == synced.leaving + synced.bound() + 1;
         if !self.machine(machine).has_thread() || is_enough && !is_last {
             self.tell_to_exit(machine, synced);
         } else {

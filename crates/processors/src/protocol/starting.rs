@@ -79,10 +79,11 @@ impl Coordinator {
     /// it or it cannot begin. A thread that cannot begin must ask
     /// [`is_deserted`](Self::is_deserted) afterwards.
     pub fn refuse(&self, machine: usize) {
+        // Under the lock: whoever serves those in line finds it there with a thread, or not at all.
+        let mut synced = self.synced();
         let grant = self.machine(machine).lose_thread();
         let is_search = matches!(grant, Some(Grant::Search(_)));
         let was_granted = is_search || matches!(grant, Some(Grant::Run(_)));
-        let mut synced = self.synced();
         synced.count_refusal();
         let heir = match grant {
             None => {
@@ -98,7 +99,8 @@ impl Coordinator {
                 self.pass_on(permit, machine, &mut synced)
             }
         };
-        if !synced.over && synced.threads == synced.bound {
+        // Guests come back to a processor, and leave it to a place.
+        if !synced.over && synced.threads == synced.bindings.len() + synced.leaving {
             self.give_up(&mut synced);
         }
         drop(synced);
@@ -150,14 +152,22 @@ impl Coordinator {
         heir.map(|heir| (heir, permit))
     }
 
-    /// Ends the pool, whatever waits in it: no thread is left, and none can be had.
+    /// Gives up: no thread is left for the tasks of all, and none can be had. The pool is over,
+    /// whatever waits in it: at once, or when a bound machine or a guest that runs something lets
+    /// go of its processor, for which no thread can be had either.
     fn give_up(&self, synced: &mut Synced) {
         self.control.stop();
         while let Some((permit, machine)) = self.take_idle() {
             self.deactivate(permit, synced);
             self.tell_to_exit(machine, synced);
         }
-        self.end(synced);
+        // ORDERING: Relaxed, both: one that is in a call has given a processor away, which came to
+        // be inactive under the lock that we have.
+        let [active, away] =
+            [&self.activated, &self.away].map(|count| count.load(Ordering::Relaxed));
+        if active == 0 && away == 0 {
+            self.end(synced);
+        }
     }
 
     /// Takes a missing processor over.

@@ -23,8 +23,8 @@ pub(crate) struct Synced {
     pub(crate) resting: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bindings: Vec<Binding>,
-    /// The number of these, and of guests that have a place.
-    pub(crate) bound: usize,
+    /// The number of guests that have a place.
+    pub(crate) guests: usize,
     /// The number of bound machines there have been.
     pub(crate) bound_so_far: u32,
     /// The permits of processors that no machine may run on: not started yet, retired, or all of
@@ -61,7 +61,7 @@ impl Synced {
             waiters: VecDeque::new(),
             resting: VecDeque::new(),
             bindings: Vec::new(),
-            bound: 0,
+            guests: 0,
             bound_so_far: 0,
             // SAFETY: the processors are new, and these are their first permits.
             inactive: (0..processors)
@@ -80,9 +80,14 @@ impl Synced {
         }
     }
 
+    /// The number of machines that run certain tasks alone: bound ones, and guests.
+    pub(crate) fn bound(&self) -> usize {
+        self.bindings.len() + self.guests
+    }
+
     /// Places, with a thread or without, that no tasks are bound to.
     pub(crate) fn unbound(&self) -> usize {
-        self.parkers.len() - self.vacant.len() - self.bound
+        self.parkers.len() - self.vacant.len() - self.bound()
     }
 
     /// Counts a thread that is being started.
@@ -106,7 +111,6 @@ impl Synced {
 
     /// Takes a binding off the list: no tasks are bound to that machine any more.
     pub(crate) fn take_binding(&mut self, at: usize) -> Binding {
-        self.bound -= 1;
         self.bindings.swap_remove(at)
     }
 }
