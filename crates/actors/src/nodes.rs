@@ -62,8 +62,8 @@ pub(crate) fn disconnect<P: Protocol>(
     routes.remove(&node)
 }
 
-/// The error of connecting to a scheduler that is shut down, which would never drop the receiver.
-/// The receiver comes back.
+/// The error of connecting to a scheduler that is shut down, which would never drop the receiver,
+/// or to one with a receiver of another kind. The receiver comes back.
 pub struct ConnectError<R> {
     /// The node whose messages it would have taken.
     pub node: Node,

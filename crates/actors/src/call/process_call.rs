@@ -42,6 +42,7 @@ pub(crate) fn call_by<P: Protocol, R: Send + 'static>(
     let outstanding = out.open_command(context, tag);
     outstanding.note_call(to, true);
     let call = Limited(Some(Call { outstanding, reply }), PhantomData);
+    let timers = timers.on_behalf_of(context.number());
     make(context, to, message, timers.bound(deadline, call, drop));
 }
 

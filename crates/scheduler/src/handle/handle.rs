@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::process::abort;
 use std::ptr::NonNull;
-use std::sync::Arc as StdArc;
+use std::sync::{Arc as StdArc, PoisonError, RwLock, RwLockReadGuard};
 use std::task::RawWakerVTable;
 
 use filch_blocking::Calls;
@@ -246,32 +246,38 @@ pub trait Extension: Any + Send + Sync {
 
 /// The extensions of a scheduler: one of each type, and few types.
 #[derive(Default)]
-pub(crate) struct Extensions(Mutex<Vec<StdArc<dyn Extension>>>);
+pub(crate) struct Extensions(RwLock<Vec<StdArc<dyn Extension>>>);
 
 impl Extensions {
     pub(crate) fn all(&self) -> Vec<StdArc<dyn Extension>> {
-        lock(&self.0).clone()
+        self.read().clone()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Vec<StdArc<dyn Extension>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+fn find<T: Extension>(all: &[StdArc<dyn Extension>]) -> Option<StdArc<T>> {
+    let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
+    let value: StdArc<dyn Any + Send + Sync> = StdArc::clone(all.iter().find(is_that)?) as _;
+    value.downcast().ok()
+}
+
 impl<P: Protocol> Handle<P> {
-    /// Returns the extension of that type, made at the first call. Takes a lock for a moment. The
-    /// scheduler's end drops it, so it must keep no handle.
+    /// Returns the extension of that type, made at the first call. Takes a shared lock for a
+    /// moment. The scheduler's end drops it, so it must keep no handle.
     pub fn extension<T: Extension + Default>(&self) -> StdArc<T> {
-        let mut all = lock(&self.shared().extensions.0);
-        let is_that = |value: &&StdArc<dyn Extension>| (***value).type_id() == TypeId::of::<T>();
-        let value: StdArc<dyn Any + Send + Sync> = match all.iter().find(is_that) {
-            Some(value) => StdArc::clone(value) as _,
-            None => {
+        let extensions = &self.shared().extensions;
+        let found = find(&extensions.read());
+        found.unwrap_or_else(|| {
+            let mut all = extensions.0.write().unwrap_or_else(PoisonError::into_inner);
+            find(&all).unwrap_or_else(|| {
                 let value = StdArc::<T>::default();
                 all.push(StdArc::clone(&value) as _);
-                return value;
-            }
-        };
-        match value.downcast() {
-            Ok(value) => value,
-            Err(_) => unreachable!("it is found by its type"),
-        }
+                value
+            })
+        })
     }
 }
 

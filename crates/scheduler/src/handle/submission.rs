@@ -11,8 +11,8 @@ use crate::table::mailbox::Takes;
 use crate::table::pinned::Pinned;
 use crate::table::slot::Placement;
 use crate::{
-    ExitReason, Handle, HookError, MailboxPolicy, NotAdmitted, Pid, Process, ProcessHandle,
-    Protocol, SubmitError,
+    Context, ExitReason, Handle, HookError, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
+    ProcessHandle, Protocol, SubmitError,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -279,19 +279,27 @@ impl<P: Protocol> Place<'_, P> {
     /// # Errors
     /// [`HookError`], if the hook refused or panicked; the process was closed.
     pub fn begin(
-        mut self,
+        self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, HookError<P>> {
-        let Some(pinned) = self.pinned.take() else {
-            unreachable!("a process that begins uses it up")
-        };
-        let process = process_box(process);
-        let (handle, options) = (self.handle, self.options);
-        let begun = handle.begin(pinned, process, |_, _| Ok(()), options, &self.watches);
+        let begun = self.begin_with(process_box(process), |_, _| Ok(()));
         begun.map_err(|error| match error {
             SubmitError::Hook(error) => error,
             error => unreachable!("it has no `init`: {error}"),
         })
+    }
+
+    /// Begins a process with that `init`.
+    pub(crate) fn begin_with(
+        mut self,
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let Some(pinned) = self.pinned.take() else {
+            unreachable!("a process that begins uses it up")
+        };
+        let (handle, options) = (self.handle, self.options);
+        handle.begin(pinned, process, init, options, &self.watches)
     }
 }
 

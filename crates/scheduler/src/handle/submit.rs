@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
-use crate::handle::submission::{Condition, Options, Start};
+use crate::handle::submission::{Condition, Options};
 use crate::link::watch::{Watch, WatchKind, Watcher};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
@@ -256,28 +256,12 @@ impl<P: Protocol> Submission<'_, P> {
     /// # Errors
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let Self {
-            handle,
-            start,
-            placement,
-            options,
-            watches,
-            conditions,
-        } = self;
-        let Start {
-            process,
-            method,
-            input,
-        } = start;
-        match handle.take_place(placement, conditions) {
-            Ok(place) => {
-                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
-                    init(process, context, method, input)
-                };
-                handle.begin(place, process, init, options, &watches)
-            }
-            Err(error) => {
-                let refused = Refused::new(process.into_boxed(), input);
+        match self.admit() {
+            Ok((place, start)) => place.begin_with(start.process, |process, context| {
+                init(process, context, start.method, start.input)
+            }),
+            Err((error, start)) => {
+                let refused = Refused::new(start.process.into_boxed(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }

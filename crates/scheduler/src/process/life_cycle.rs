@@ -133,6 +133,8 @@ pub(crate) fn take_over<P: Protocol>(
     }
     let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
     body.reads_later = false;
+    context.slot().stats.set_future(false);
+    context.slot().replace_future();
     if let Some(journal) = &context.handle().shared().journal {
         journal.replace(context.pid(), type_name(&*process));
     }

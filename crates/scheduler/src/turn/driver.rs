@@ -128,10 +128,7 @@ impl<P: Protocol> Driver<P> {
         if let Some(pending) = pending {
             let carried = pending.carry_out(&context, body);
             carried.map_err(|error| output.fail(error))?;
-            // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
-            // counter has one writer.
-            slot.stats.set_future(false);
-            slot.replace_future();
+            // If it was replaced, `init` may have blocked, and each counter has one writer.
             scratch.worker = self.handle.worker();
         }
         if !wait_ends.end(body.waits, events) {
@@ -298,6 +295,10 @@ impl<P: Protocol> Driver<P> {
             slot.stats.empty_step();
         }
         slot.stats.step(others);
+        if body.waits == Waits::Wakes {
+            // The step says anew what it waits for.
+            slot.stats.set_future(false);
+        }
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());
             slot.stats.answer(wait_ends.completions);
@@ -343,10 +344,7 @@ impl<P: Protocol> Driver<P> {
                 slot.stats.set_future(true);
                 Ok(Waits::Wakes)
             }
-            Status::PendingForEvents => {
-                slot.stats.set_future(false);
-                Ok(Waits::Wakes)
-            }
+            Status::PendingForEvents => Ok(Waits::Wakes),
             Status::Wait if slot.stats.commands() == 0 => {
                 Err(output.fail(ProcessError::WaitsForNothing))
             }

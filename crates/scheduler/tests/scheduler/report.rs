@@ -1,6 +1,7 @@
 //! The list of processes, and the standstill, with each process's wait when nothing can run.
 
 use std::future::poll_fn;
+use std::mem;
 use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -19,6 +20,27 @@ fn nothing_is_left() {
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::AllEnded);
     assert_eq!(standstill.to_string(), "all processes have ended");
+}
+
+/// It has waited for its waker once, and waits for messages now.
+#[test]
+fn one_that_was_pending_is_idle_later() {
+    let scheduler = scheduler(1);
+    let mut has_begun = false;
+    let process = scripted(move |context, _, out| {
+        if mem::replace(&mut has_begun, true) {
+            out.idle();
+        } else {
+            context.waker().wake_by_ref();
+            out.pending();
+        }
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    let found = &standstill.processes[0];
+    assert_eq!((found.pid, found.activity), (process.pid(), Activity::Idle));
+    assert_eq!(found.steps, 2);
 }
 
 #[test]

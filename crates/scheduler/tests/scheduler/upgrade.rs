@@ -188,6 +188,22 @@ fn one_that_refuses_ends_the_process() {
     );
 }
 
+/// A failure: the mail of the new version is refused for ever.
+#[test]
+fn one_without_a_mailbox_upgrades_itself() {
+    let scheduler = scheduler(1);
+    let first = scripted(|context, _, out| {
+        assert!(context.is_future());
+        out.upgrade(Box::new(summing(1)), "run", 0);
+        Ok(())
+    });
+    let first = scheduler.submission(first, "run", 0);
+    let process = first.without_mailbox().future().submit().unwrap();
+    settle(&scheduler);
+    scheduler.send(process.pid(), (0, 7)).unwrap();
+    assert_eq!(process.join().unwrap(), 7);
+}
+
 #[test]
 fn from_outside_in_whatever_state() {
     let scheduler = scheduler(1);
