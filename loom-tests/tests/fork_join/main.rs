@@ -87,7 +87,7 @@ fn shared() -> Arc<Shared> {
 
 fn shared_by(host: &StdArc<dyn Host>) -> Arc<Shared> {
     let host = StdArc::downgrade(host);
-    Arc::new(Shared::new(host, AdaptiveSpinner::none()))
+    Arc::new(Shared::new(host, AdaptiveSpinner::none(), u32::MAX))
 }
 
 /// The same, with a thread of the host's, which sleeps in that parker. The host is kept by whoever
