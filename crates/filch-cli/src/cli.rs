@@ -6,10 +6,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use console::Term;
 
 use crate::build;
-use crate::columns;
 use crate::count::{self, Source};
 
 /// Jobs on filch's schedulers: counts the words of text files, or simulates a build farm.
@@ -51,8 +49,6 @@ enum Command {
     /// exceeds that by a GiB: then it is skipped, as endless. Bytes appended after the end was seen
     /// are not counted. Pipes and standard input are read until they end, or until they are not
     /// text; what came before that is counted.
-    ///
-    /// Progress shows on standard error, if that is a terminal and a second has passed.
     #[command(after_help = EXIT_CODES)]
     Count {
         /// Folders, files and pipes; `-` is standard input. [default: -]
@@ -80,8 +76,8 @@ struct Counting {
     /// Reports the workers' activity: on standard error or, with --json, in the same document.
     #[arg(long)]
     stats: bool,
-    /// Shows no progress, and does not name files skipped in folders. Errors, and the output of
-    /// --stats, appear all the same.
+    /// Does not name files skipped in folders. Errors, and the output of --stats, appear all the
+    /// same.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -101,16 +97,9 @@ pub(crate) fn main() -> ExitCode {
             count(&roots, &counting)
         }
         Some(Command::Build(build::Command::Simulate(arguments))) => {
-            match build::simulate::run(&arguments.settings()) {
-                Ok(report) => print(report.within(columns::width(&Term::stdout()))),
-                Err(error) => fail(&error, error.is_usage()),
-            }
-        }
-        Some(Command::Build(build::Command::Elsewhere(arguments))) => {
-            match build::elsewhere::run(&arguments) {
-                Ok(status) if status.success() => ExitCode::SUCCESS,
-                Ok(_) => ExitCode::FAILURE,
-                Err(error) => fail(&error, false),
+            match build::simulate::run(&arguments) {
+                Ok(report) => print(report),
+                Err(error) => fail(&error, true),
             }
         }
     }
@@ -124,7 +113,6 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
     let settings = count::Settings {
         workers: counting.workers,
-        progress: !is_quiet,
         ..count::Settings::default()
     };
     let report = match count::run(roots, &settings) {
@@ -146,11 +134,10 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
     let printed = match counting.json {
         true => print(report.json(counting.top, counting.stats)),
-        false => print(report.table(counting.top, columns::width(&Term::stdout()))),
+        false => print(report.table(counting.top)),
     };
     if counting.stats && !counting.json {
-        let statistics = report.statistics(columns::width(&Term::stderr()));
-        complain(format_args!("\n{}", statistics.trim_end()));
+        complain(format_args!("\n{}", report.statistics().trim_end()));
     }
     match report.failures().next() {
         Some(_) => ExitCode::FAILURE,

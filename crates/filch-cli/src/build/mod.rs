@@ -1,9 +1,6 @@
 //! `filch build`: build farms.
 
-pub(crate) mod elsewhere;
 pub(crate) mod simulate;
-
-use std::ffi::OsString;
 
 use clap::Subcommand;
 
@@ -12,8 +9,8 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Simulates a build on a farm in virtual time, under five policies.
     ///
-    /// The graph comes from a generator: the same options give the same graph, the same figures and
-    /// the same plots. A worker has a cache, and must fetch all other inputs before it runs a job.
+    /// The graph comes from a generator: the same options give the same graph and the same figures.
+    /// A worker has a cache, and must fetch all other inputs before it runs a job.
     ///
     /// The policies: filch's build scheduler; plain FIFO, where any free worker takes the oldest
     /// job; two choices, where a job goes to the less loaded of two random workers; near first,
@@ -25,8 +22,4 @@ pub(crate) enum Command {
     /// inputs and bytes that were where they were needed, the transfers, and the times that jobs
     /// waited from being ready to their start.
     Simulate(simulate::Arguments),
-    /// Everything else is a command of the program `filch-build`, which is the farm itself:
-    /// `serve`, `worker`, `run`.
-    #[command(external_subcommand)]
-    Elsewhere(Vec<OsString>),
 }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
 
 use filch::scheduler::{BuildError, JoinError, ShutdownReport, StartError};
 
@@ -11,8 +10,6 @@ use super::protocol::WordCount;
 /// The reason why nothing was counted.
 #[derive(Debug)]
 pub(crate) enum CountError {
-    /// The system refused the threads that read.
-    IoThreads(io::Error),
     /// The scheduler refused to start.
     Build(BuildError),
     /// A process failed or could not be submitted, with this message.
@@ -44,7 +41,6 @@ impl From<JoinError<WordCount>> for CountError {
 impl fmt::Display for CountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::IoThreads(error) => write!(f, "cannot start the reading threads: {error}"),
             Self::Build(error) => error.fmt(f),
             Self::Failed(message) => f.write_str(message),
             Self::Cancelled => f.write_str("the scheduler was shut down before the job was done"),

@@ -18,13 +18,12 @@
 //! Processes share nothing: they send each other messages. The amount of text under way is bounded,
 //! because a reader reads on only when a counter has counted (see `reader`).
 //!
-//! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The
+//! Read in this order: `protocol`, `reader`, `counter`, `merger`, then `run` below. The
 //! merger monitors all others, so it learns of one that fails. `source`, `walk`, `opened`, `text`,
 //! `words` and `report` know nothing of the scheduler.
 
 mod counter;
 mod error;
-mod io;
 mod merger;
 mod opened;
 mod protocol;
@@ -37,22 +36,21 @@ mod text;
 mod walk;
 mod words;
 
-use std::sync::Arc;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use filch::scheduler::{Handle, Pid, Process, ProcessHandle, Scheduler};
+use filch::actors::BlockingThreads;
+use filch::scheduler::{Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler};
 
 use counter::Counter;
 pub(crate) use error::CountError;
 use merger::Merger;
-use opened::{Limits, bytes_to_read};
-use protocol::{Totals, WordCount};
+use opened::{Limits, first, next};
+use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
 pub(crate) use report::Report;
 use source::Entry;
 pub(crate) use source::Source;
-
-use crate::progress::Progress;
 
 /// The settings of the job.
 #[derive(Debug, Clone)]
@@ -64,10 +62,6 @@ pub(crate) struct Settings {
     /// Blocks that one reader may have under way, from the yield of the command to the end of the
     /// counting.
     pub(crate) window: usize,
-    /// Threads that read.
-    pub(crate) io_threads: usize,
-    /// Set if it shows its progress when it takes long.
-    pub(crate) progress: bool,
 }
 
 impl Default for Settings {
@@ -79,11 +73,12 @@ impl Default for Settings {
                 growth: 1024 * 1024 * 1024,
             },
             window: 8,
-            io_threads: 4,
-            progress: true,
         }
     }
 }
+
+/// The threads that read blocks of files, because a worker must not block.
+const IO_THREADS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// The time that processes get to end after they were asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -92,14 +87,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, CountError> {
     let began = Instant::now();
     let mut found = walk::walk(roots);
-    let progress = Arc::new(match settings.progress {
-        true => Progress::of_bytes(all_bytes(&found.entries, settings.limits.block)),
-        false => Progress::hidden(),
-    });
-    let (disk, io_threads) = io::start(settings.io_threads, settings.limits, &progress)
-        .map_err(CountError::IoThreads)?;
-
-    let mut builder = Scheduler::<WordCount>::builder().command_handler(disk);
+    let mut builder = builder(settings.limits);
     if let Some(workers) = settings.workers {
         builder = builder.workers(workers);
     }
@@ -107,8 +95,6 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
     let handle = scheduler.handle();
 
     let outcome = count(&handle, found.entries, settings);
-    progress.end();
-
     let shutdown = scheduler
         .shutdown(PATIENCE)
         .map_err(|error| CountError::Failed(error.to_string()))?;
@@ -117,10 +103,6 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
     if shutdown.aborted > 0 || !shutdown.is_clean() {
         return Err(CountError::Unclean(shutdown));
     }
-    // The last handle: dropping it frees the scheduler's memory, and drops the command handler,
-    // whose threads then end.
-    drop(handle);
-    io_threads.join();
 
     found.skipped.extend(totals.skipped);
     found.skipped.sort();
@@ -135,10 +117,19 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
     })
 }
 
-/// Returns the bytes to read, if all sources have a known size.
-fn all_bytes(entries: &[Entry], block: usize) -> Option<u64> {
-    let bytes = |entry: &Entry| Some(bytes_to_read(entry.size?, block));
-    entries.iter().map(bytes).sum()
+/// Begins a scheduler whose command handler gives each read to a thread that may block.
+fn builder(limits: Limits) -> Builder<WordCount> {
+    let threads = BlockingThreads::new(IO_THREADS);
+    let read = move |command: ReadFile, completion: Completion<WordCount>| {
+        threads.run(completion, move || {
+            let block = match command {
+                ReadFile::First(entry) => first(&entry, limits),
+                ReadFile::Next(opened) => next(opened, limits),
+            };
+            block.map_err(JobError::Read)
+        });
+    };
+    Scheduler::builder().handler(read)
 }
 
 /// Submits the processes and waits for them. The last in the chain comes first, because each must

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use super::source::{Entry, Source};
 use super::text::{Decoder, NotText};
-use crate::progress::Progress;
 
 /// The source of the next blocks.
 #[derive(Debug)]
@@ -79,96 +78,70 @@ pub(crate) struct Limits {
     pub(crate) growth: u64,
 }
 
-/// Returns the bytes to read of a file of that size: those after the first block twice.
-pub(crate) fn bytes_to_read(size: u64, block: usize) -> u64 {
-    size + size.saturating_sub(block as u64)
+/// Opens a source and reads its first block.
+pub(crate) fn first(entry: &Entry, limits: Limits) -> Result<Block, ReadError> {
+    let opened = match &entry.source {
+        Source::Input => Opened::Input(io::stdin()),
+        Source::Named(path) | Source::Found(path) if entry.is_file => {
+            return first_of(path, limits);
+        }
+        Source::Named(path) | Source::Found(path) => Opened::File(File::open(path)?.take(u64::MAX)),
+    };
+    next(opened, limits)
 }
 
-/// Reads for one command.
-pub(crate) struct Reading<'progress> {
-    limits: Limits,
-    progress: &'progress Progress,
-    /// The number of bytes that it has read.
-    pub(crate) bytes: u64,
+/// Reads the next block.
+pub(crate) fn next(mut opened: Opened, limits: Limits) -> Result<Block, ReadError> {
+    let bytes = fill(&mut opened, limits)?;
+    let rest = (bytes.len() == limits.block).then_some(opened);
+    Ok(Block { bytes, rest })
 }
 
-impl<'progress> Reading<'progress> {
-    pub(crate) fn new(limits: Limits, progress: &'progress Progress) -> Self {
-        Self {
-            limits,
-            progress,
-            bytes: 0,
+/// Reads the first block of a regular file.
+///
+/// It reads a file of several blocks twice, the first time here, to see that it is text to its end:
+/// a skipped file must not be counted in part, and no file is held in memory whole. Bytes appended
+/// later are not counted.
+fn first_of(path: &Path, limits: Limits) -> Result<Block, ReadError> {
+    let mut file = open(path)?;
+    let size = file.metadata()?.len();
+    let bytes = fill(&mut file, limits)?;
+    if bytes.len() < limits.block {
+        return Ok(Block { bytes, rest: None });
+    }
+    let end = check_text(&bytes, &mut file, size, limits)?;
+    let begin = bytes.len() as u64;
+    file.seek(SeekFrom::Start(begin))?;
+    let rest = Some(Opened::File(file.take(end - begin)));
+    Ok(Block { bytes, rest })
+}
+
+/// Returns the end of the file, if it is text to there. Its stated `size` may be wrong, as that of
+/// files in /proc is.
+fn check_text(first: &[u8], file: &mut File, size: u64, limits: Limits) -> Result<u64, ReadError> {
+    let mut decoder = Decoder::default();
+    let mut bytes = first.to_vec();
+    let mut end = 0;
+    while !bytes.is_empty() {
+        end += bytes.len() as u64;
+        if end > size.saturating_add(limits.growth) {
+            return Err(ReadError::Endless);
         }
+        decoder.decode(bytes)?;
+        bytes = fill(file, limits)?;
     }
+    decoder.finish()?;
+    Ok(end)
+}
 
-    /// Opens a source and reads its first block.
-    pub(crate) fn first(&mut self, entry: &Entry) -> Result<Block, ReadError> {
-        let opened = match (&entry.source, entry.size) {
-            (Source::Input, _) => Opened::Input(io::stdin()),
-            (Source::Named(path) | Source::Found(path), Some(_)) => return self.first_of(path),
-            (Source::Named(path) | Source::Found(path), None) => {
-                Opened::File(File::open(path)?.take(u64::MAX))
-            }
-        };
-        self.next(opened)
-    }
-
-    /// Reads the next block.
-    pub(crate) fn next(&mut self, mut opened: Opened) -> Result<Block, ReadError> {
-        let bytes = self.fill(&mut opened)?;
-        let rest = (bytes.len() == self.limits.block).then_some(opened);
-        Ok(Block { bytes, rest })
-    }
-
-    /// Reads the first block of a regular file.
-    ///
-    /// It reads a file of several blocks twice, the first time here, to see that it is text to its
-    /// end: a skipped file must not be counted in part, and no file is held in memory whole. Bytes
-    /// appended later are not counted.
-    fn first_of(&mut self, path: &Path) -> Result<Block, ReadError> {
-        let mut file = open(path)?;
-        let size = file.metadata()?.len();
-        let bytes = self.fill(&mut file)?;
-        if bytes.len() < self.limits.block {
-            return Ok(Block { bytes, rest: None });
-        }
-        let end = self.check_text(&bytes, &mut file, size)?;
-        let begin = bytes.len() as u64;
-        file.seek(SeekFrom::Start(begin))?;
-        let rest = Some(Opened::File(file.take(end - begin)));
-        Ok(Block { bytes, rest })
-    }
-
-    /// Returns the end of the file, if it is text to there. Its stated `size` may be wrong, as that
-    /// of files in /proc is.
-    fn check_text(&mut self, first: &[u8], file: &mut File, size: u64) -> Result<u64, ReadError> {
-        let mut decoder = Decoder::default();
-        let mut bytes = first.to_vec();
-        let mut end = 0;
-        while !bytes.is_empty() {
-            end += bytes.len() as u64;
-            if end > size.saturating_add(self.limits.growth) {
-                return Err(ReadError::Endless);
-            }
-            decoder.decode(bytes)?;
-            bytes = self.fill(file)?;
-        }
-        decoder.finish()?;
-        Ok(end)
-    }
-
-    /// Reads a block, or less at the end.
-    fn fill(&mut self, from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::new();
-        let mut block = self.progress.reads(from).take(self.limits.block as u64);
-        let read = block.read_to_end(&mut bytes);
-        self.bytes += bytes.len() as u64;
-        match read {
-            Ok(_) => Ok(bytes),
-            // There is no more now, but more may come: see `open`.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ReadError::Endless),
-            Err(error) => Err(ReadError::Unreadable(error)),
-        }
+/// Reads a block, or less at the end.
+fn fill(from: &mut impl Read, limits: Limits) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    match from.take(limits.block as u64).read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        // There is no more now, but more may come: see `open`.
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ReadError::Endless),
+        Err(error) => Err(ReadError::Unreadable(error)),
     }
 }
 
@@ -195,10 +168,9 @@ fn open(path: &Path) -> Result<File, ReadError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Limits, ReadError, Reading};
+    use super::{Block, Limits, ReadError, fill, next};
     use crate::count::source::{Entry, Source};
     use crate::count::tests::common::Scratch;
-    use crate::progress::Progress;
     use std::fs::OpenOptions;
     use std::io::{self, ErrorKind, Read, Write};
     use std::path::Path;
@@ -206,9 +178,9 @@ mod tests {
     fn first(path: &Path, limits: Limits) -> Result<Block, ReadError> {
         let entry = Entry {
             source: Source::Found(path.to_owned()),
-            size: Some(0),
+            is_file: true,
         };
-        Reading::new(limits, &Progress::hidden()).first(&entry)
+        super::first(&entry, limits)
     }
 
     const LIMITS: Limits = Limits {
@@ -232,8 +204,7 @@ mod tests {
         file.write_all(b" four five").unwrap();
         let mut read = block.bytes;
         while let Some(rest) = block.rest {
-            let next = Reading::new(LIMITS, &Progress::hidden()).next(rest);
-            block = next.unwrap();
+            block = next(rest, LIMITS).unwrap();
             read.append(&mut block.bytes);
         }
         assert_eq!(String::from_utf8(read).unwrap(), "one two three");
@@ -247,10 +218,8 @@ mod tests {
                 Err(ErrorKind::WouldBlock.into())
             }
         }
-        let progress = Progress::hidden();
-        let read = Reading::new(LIMITS, &progress).fill(&mut &b"all"[..]);
-        assert_eq!(read.unwrap(), b"all");
-        let read = Reading::new(LIMITS, &progress).fill(&mut (&b"all"[..]).chain(Waits));
+        assert_eq!(fill(&mut &b"all"[..], LIMITS).unwrap(), b"all");
+        let read = fill(&mut (&b"all"[..]).chain(Waits), LIMITS);
         assert!(matches!(read, Err(ReadError::Endless)));
     }
 

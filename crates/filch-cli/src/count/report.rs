@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use console::truncate_str;
 use filch::scheduler::{Stats, WorkerStats};
 use serde::Serialize;
 
 use super::source::{Skip, Source};
 use super::words::Tally;
-use crate::columns::Columns;
+use crate::columns::{cut, table};
 
 /// The counts, and the scheduler's statistics.
 #[derive(Debug)]
@@ -41,36 +40,40 @@ impl Report {
         self.bytes == 0 && self.failures().count() == self.roots.len()
     }
 
-    /// Returns the result as a table of that width, with the `top` most frequent words.
-    pub(crate) fn table(&self, top: usize, width: usize) -> Table<'_> {
-        Table {
-            report: self,
-            top,
-            width,
-        }
+    /// Returns the result as a table, with the `top` most frequent words.
+    pub(crate) fn table(&self, top: usize) -> Table<'_> {
+        Table { report: self, top }
     }
 
-    /// Returns the statistics of the run, as tables of at most that many columns.
-    pub(crate) fn statistics(&self, width: usize) -> String {
+    /// Returns the statistics of the run: two tables, of the processes and of the processors.
+    pub(crate) fn statistics(&self) -> String {
         let Self { stats, elapsed, .. } = self;
         let total = stats.total();
-        let heads = figures(&total).map(|(name, _)| name.replace('_', " "));
-        let mut table = Columns::new(["worker".to_owned()].into_iter().chain(heads));
         let names = (0..stats.workers.len()).map(|worker| worker.to_string());
-        let workers = stats.workers.iter().chain([&total]);
-        for (name, worker) in names.chain(["all".to_owned()]).zip(workers) {
-            let cells = figures(worker).map(|(_, figure)| figure.to_string());
-            table.row([name].into_iter().chain(cells));
-        }
+        let names = names.chain(["all".to_owned()]);
+        let workers: Vec<_> = names.zip(stats.workers.iter().chain([&total])).collect();
+        let of = |figures: fn(&WorkerStats) -> Vec<Figure>| {
+            let heads = figures(&total).into_iter();
+            let heads = heads.map(|(name, _)| name.replace('_', " "));
+            let row = |(name, worker): &(String, &WorkerStats)| {
+                let cells = figures(worker).into_iter();
+                let cells = cells.map(|(_, figure)| figure.to_string());
+                [name.clone()].into_iter().chain(cells).collect()
+            };
+            table(
+                ["worker".to_owned()].into_iter().chain(heads),
+                workers.iter().map(row),
+            )
+        };
         let milliseconds = elapsed.as_secs_f64() * 1e3;
-        format!(
-            "time            {milliseconds:.1} ms\n\n{}",
-            table.within(width)
-        )
+        let (processes, processors) = (of(of_processes), of(of_processor));
+        format!("time            {milliseconds:.1} ms\n\n{processes}\n{processors}")
     }
 
     /// Returns the result, with the statistics if wanted, as one line of JSON.
     pub(crate) fn json(&self, top: usize, statistics: bool) -> String {
+        let all = |worker| [of_processes(worker), of_processor(worker)].concat();
+        let all = |worker| all(worker).into_iter().collect();
         let top = self.tally.top(top).into_iter();
         let skipped = self.skipped.iter().map(|skip| Skipped {
             path: skip.source.argument().into_owned(),
@@ -86,13 +89,7 @@ impl Report {
             skipped: skipped.collect(),
             statistics: statistics.then(|| Statistics {
                 seconds: self.elapsed.as_secs_f64(),
-                workers: self
-                    .stats
-                    .workers
-                    .iter()
-                    .map(figures)
-                    .map(BTreeMap::from)
-                    .collect(),
+                workers: self.stats.workers.iter().map(all).collect(),
             }),
         };
         match serde_json::to_string(&document) {
@@ -107,10 +104,12 @@ impl Report {
     }
 }
 
-/// Returns the counts of a worker: first its processes, then its processor.
-fn figures(worker: &WorkerStats) -> [(&'static str, u64); 12] {
-    let processor = &worker.processor;
-    [
+/// A count, by its name.
+type Figure = (&'static str, u64);
+
+/// Returns the counts of a worker's processes.
+fn of_processes(worker: &WorkerStats) -> Vec<Figure> {
+    vec![
         ("ended", worker.ended),
         ("failed", worker.failed),
         ("steps", worker.steps),
@@ -118,6 +117,13 @@ fn figures(worker: &WorkerStats) -> [(&'static str, u64); 12] {
         ("messages", worker.messages),
         ("commands", worker.commands),
         ("completions", worker.completions),
+    ]
+}
+
+/// Returns the counts of its processor.
+fn of_processor(worker: &WorkerStats) -> Vec<Figure> {
+    let processor = &worker.processor;
+    vec![
         ("stolen", processor.stolen),
         ("steals", processor.steals),
         ("failed_steals", processor.failed_steals),
@@ -131,26 +137,24 @@ fn figures(worker: &WorkerStats) -> [(&'static str, u64); 12] {
 pub(crate) struct Table<'report> {
     report: &'report Report,
     top: usize,
-    width: usize,
 }
+
+/// The widest line: a longer one is cut.
+const WIDTH: usize = 80;
 
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { report, top, width } = self;
+        let Self { report, top } = self;
         for (word, count) in report.tally.top(*top) {
             let count = format!("{count:>10}  ");
-            let word = truncate_str(word, width - count.len(), "…");
+            let word = cut(word, WIDTH - count.len());
             writeln!(f, "{count}{word}")?;
         }
         if *top > 0 && report.tally.distinct() > 0 {
             writeln!(f)?;
         }
         let paths = report.paths().join(", ");
-        writeln!(
-            f,
-            "paths           {}",
-            truncate_str(&paths, width - 16, "…")
-        )?;
+        writeln!(f, "paths           {}", cut(&paths, WIDTH - 16))?;
         writeln!(f, "files           {}", report.files)?;
         writeln!(f, "skipped         {}", report.skipped.len())?;
         writeln!(f, "bytes           {}", report.bytes)?;

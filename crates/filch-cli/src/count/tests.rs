@@ -1,25 +1,23 @@
 //! The job against a plain sequential count.
 
-#[path = "../../tests/common/mod.rs"]
+#[path = "../../tests/command_line/common.rs"]
 pub(super) mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use common::Scratch;
 use proptest::prelude::*;
 
-use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, Scheduler, StepOutput};
+use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, StepOutput};
 
 use super::merger::Merger;
 use super::opened::Limits;
 use super::protocol::{JobError, WordCount};
 use super::reader::Reader;
 use super::source::{Entry, Source};
-use super::{Report, Settings, count, io, run, submit, walk};
-use crate::progress::Progress;
+use super::{Report, Settings, builder, count, run, submit, walk};
 
 /// The expected result. Its computation shares only the walk with the job.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -95,8 +93,6 @@ fn settings(workers: usize, block: usize, window: usize) -> Settings {
         workers: Some(workers),
         limits: Limits { block, growth: 0 },
         window,
-        io_threads: 2,
-        progress: false,
     }
 }
 
@@ -196,7 +192,7 @@ fn files_that_vanish_after_the_walk_are_skipped_by_the_job_itself() {
 fn entry(path: &Path) -> Entry {
     Entry {
         source: Source::Found(path.to_owned()),
-        size: Some(4),
+        is_file: true,
     }
 }
 
@@ -247,15 +243,8 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
 /// Makes a scheduler like `run`, and calls `job` with it.
 fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R {
     let settings = settings(2, 16, 2);
-    let progress = Arc::new(Progress::hidden());
-    let (disk, io_threads) = io::start(1, settings.limits, &progress).unwrap();
-    let scheduler = Scheduler::<WordCount>::builder()
-        .workers(2)
-        .command_handler(disk)
-        .build()
-        .unwrap();
+    let scheduler = builder(settings.limits).workers(2).build().unwrap();
     let result = job(&scheduler, &settings);
     scheduler.shutdown(super::PATIENCE).unwrap();
-    io_threads.join();
     result
 }

@@ -2,34 +2,18 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
 
 use super::policy::Kind;
 
-/// The reason why nothing was simulated, or drawn.
+/// The reason why nothing was simulated. Other arguments would help.
 #[derive(Debug)]
 pub(crate) enum BuildSimulateError {
     /// A layer would be empty.
     Layers { layers: u32, jobs: u32 },
-    /// Nothing is transferred, so there is no ratio to set or to sweep.
+    /// Nothing is transferred, so there is no ratio to set.
     NoInputs,
     /// Some jobs wait for ever.
     Stuck { policy: Kind, ended: u32, jobs: u32 },
-    /// The folder for the plots cannot be made.
-    Folder(PathBuf, io::Error),
-    /// A plot cannot be drawn or written.
-    Plot(PathBuf, String),
-}
-
-impl BuildSimulateError {
-    /// Returns whether other arguments would help.
-    pub(crate) fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Layers { .. } | Self::NoInputs | Self::Stuck { .. }
-        )
-    }
 }
 
 impl fmt::Display for BuildSimulateError {
@@ -51,10 +35,6 @@ impl fmt::Display for BuildSimulateError {
                      that no worker is near to needs a timeout that ends"
                 )
             }
-            Self::Folder(path, error) => {
-                write!(f, "cannot make the folder {}: {error}", path.display())
-            }
-            Self::Plot(path, error) => write!(f, "cannot write {}: {error}", path.display()),
         }
     }
 }

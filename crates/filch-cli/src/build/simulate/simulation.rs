@@ -67,8 +67,7 @@ pub(super) struct Outcome {
     pub(super) events: u64,
 }
 
-/// Runs all jobs of the graph, each when its inputs have been made. Calls `tick` for each that
-/// ends.
+/// Runs all jobs of the graph, each when its inputs have been made.
 ///
 /// Events of one time happen in this order: a deadline; then the ends, in the order of the starts.
 /// At an end: the worker gets the result, and the inputs that it fetched; dependents become ready,
@@ -80,7 +79,6 @@ pub(super) fn simulate(
     graph: &Graph,
     setup: &Setup,
     policy: &mut dyn Policy,
-    tick: &dyn Fn(),
 ) -> Result<Outcome, u32> {
     let mut course = Course::new(graph, setup, policy);
     course.open();
@@ -97,7 +95,6 @@ pub(super) fn simulate(
             (Some(_), _) => {
                 course.end_next();
                 ended += 1;
-                tick();
             }
             (None, _) => break,
         }

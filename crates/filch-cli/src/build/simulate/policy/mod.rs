@@ -37,11 +37,6 @@ impl Kind {
         Self::NearFirst,
     ];
 
-    /// Returns whether its decisions depend on the timeouts.
-    pub(super) fn waits(self) -> bool {
-        matches!(self, Self::Filch | Self::NearFirst)
-    }
-
     /// Makes the policy for a farm of that size.
     pub(super) fn policy(self, workers: u32, timeouts: Timeouts, seed: u64) -> Box<dyn Policy> {
         let config = timeouts.config().seed(seed);

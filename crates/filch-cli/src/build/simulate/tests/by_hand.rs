@@ -53,7 +53,7 @@ fn timeouts(deps: u64) -> Timeouts {
 #[track_caller]
 fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome {
     let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
-    simulate(graph, setup, &mut *policy, &|| {}).unwrap()
+    simulate(graph, setup, &mut *policy).unwrap()
 }
 
 /// Returns the begin and the end of each job, in seconds, and its worker.
@@ -198,5 +198,5 @@ fn a_wait_without_end_for_nobody_is_an_error() {
         },
         1,
     );
-    assert_eq!(simulate(&five(), &two(), &mut *policy, &|| {}), Err(0));
+    assert_eq!(simulate(&five(), &two(), &mut *policy), Err(0));
 }

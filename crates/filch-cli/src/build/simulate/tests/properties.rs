@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use crate::build::simulate::bounds;
 use crate::build::simulate::farm::{Amount, Link};
 use crate::build::simulate::figures::makespan;
 use crate::build::simulate::graph::{Graph, Job, LogNormal, Shape};
 use crate::build::simulate::policy::{Kind, Timeouts};
 use crate::build::simulate::simulation::{Outcome, Setup, simulate};
-use crate::build::simulate::{bounds, slots};
 
 #[derive(Debug, Clone, Copy)]
 struct Case {
@@ -66,7 +66,7 @@ fn case() -> impl Strategy<Value = Case> {
 fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     let setup = &case.setup;
     let mut policy = kind.policy(setup.workers, case.timeouts, setup.seed);
-    simulate(graph, setup, &mut *policy, &|| {}).unwrap()
+    simulate(graph, setup, &mut *policy).unwrap()
 }
 
 /// Recomputes the transfers from the records alone, if caches have no limit: for each job, it scans
@@ -205,7 +205,7 @@ proptest! {
         let none = Some(Duration::ZERO);
         let case = Case { shape, setup, timeouts: Timeouts { cache: none, deps: none } };
         let graph = Graph::generate(&shape);
-        let expected = u64::from(shape.jobs).div_ceil(slots(&setup)) * 1_000_000_000;
+        let expected = u64::from(shape.jobs).div_ceil(6) * 1_000_000_000;
         for kind in [Kind::Filch, Kind::Fifo, Kind::AlwaysWait, Kind::NearFirst] {
             prop_assert_eq!(makespan(&run(kind, &graph, &case)), expected, "{}", kind);
         }
