@@ -18,7 +18,7 @@ use crate::route::{MAX_SCHEDULERS, Route};
 use crate::scheduler::place::Place;
 use crate::scheduler::stats::Stats;
 use crate::scheduler::unfit::{AddError, Unfit};
-use crate::worker::handle::{Inlet, WorkerHandle};
+use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
 use crate::worker::spec::{Spec, Worker};
 
@@ -115,8 +115,8 @@ impl Shared {
         }
         member.enter(scheduler, Arc::clone(&public), is_exclusive);
         members.next_worker += 1;
-        let inlet = Arc::clone(&self.links) as Arc<dyn Inlet>;
-        Ok(WorkerHandle { public, inlet })
+        let links = Arc::clone(&self.links);
+        Ok(WorkerHandle { public, links })
     }
 
     /// Checks that there is room for it, and registers it as owner of its data unless others are.
@@ -199,7 +199,7 @@ impl Shared {
 
     /// Returns whether that worker is of this engine.
     pub(crate) fn is_of(&self, worker: &WorkerHandle) -> bool {
-        std::ptr::addr_eq(Arc::as_ptr(&worker.inlet), Arc::as_ptr(&self.links))
+        Arc::ptr_eq(&worker.links, &self.links)
     }
 
     pub(crate) fn report(&self) -> Report {

@@ -17,8 +17,8 @@ use crate::route::Route;
 use crate::routes::Routes;
 use crate::task::Task;
 use crate::worker::handle::WorkerHandle;
-use crate::worker::operations::Call;
 use crate::worker::public::Public;
+use crate::worker::turn::Call;
 
 /// The default size of a fiber's stack.
 const STACK: usize = 256 * 1024;
