@@ -105,8 +105,8 @@ impl Context<'_> {
         }
     }
 
-    /// Runs a task by this worker's own functions, here and now. It does not lock again what the
-    /// functions around it have locked: both may read that. It waits for all other data.
+    /// Runs a task by this worker's own functions, here and now. It and the functions around it may
+    /// both read data. It waits for data that others hold.
     ///
     /// # Errors
     /// The task, if the worker has no function for its type, or if it or a function around it
