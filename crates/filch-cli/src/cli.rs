@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::build;
 use crate::count::{self, Source};
@@ -45,8 +45,7 @@ enum Command {
     /// cannot be counted, that is an error; all others are counted. A path named twice is counted
     /// twice.
     ///
-    /// A file is read to its end, whatever its stated size (files of /proc say 0), unless it
-    /// exceeds that by a GiB: then it is skipped, as endless. Bytes appended after the end was seen
+    /// A file is read to its end, whatever its stated size. Bytes appended after the end was seen
     /// are not counted. Pipes and standard input are read until they end, or until they are not
     /// text; what came before that is counted.
     #[command(after_help = EXIT_CODES)]
@@ -65,8 +64,8 @@ enum Command {
 #[derive(Debug, Args)]
 struct Counting {
     /// Workers of the scheduler, each with a thread. [default: one per core]
-    #[arg(long, value_name = "N")]
-    workers: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    workers: Option<u16>,
     /// The number of most frequent words to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
@@ -99,7 +98,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Build(build::Command::Simulate(arguments))) => {
             match build::simulate::run(&arguments) {
                 Ok(report) => print(report),
-                Err(error) => fail(&error, true),
+                Err(error) => fail(error, 2),
             }
         }
     }
@@ -112,12 +111,12 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
         complain("filch: counts what is typed; ctrl-D ends it");
     }
     let settings = count::Settings {
-        workers: counting.workers,
+        workers: counting.workers.map(usize::from),
         ..count::Settings::default()
     };
     let report = match count::run(roots, &settings) {
         Ok(report) => report,
-        Err(error) => return fail(&error, error.is_usage()),
+        Err(error) => return fail(error, 1),
     };
     report.failures().for_each(complain);
     if report.is_void() {
@@ -145,10 +144,10 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
 }
 
-/// Says why there is no result. `is_usage` says that other arguments would help.
-fn fail(error: &impl Display, is_usage: bool) -> ExitCode {
+/// Says why there is no result.
+fn fail(error: impl Display, code: u8) -> ExitCode {
     complain(format_args!("filch: {error}"));
-    ExitCode::from(if is_usage { 2 } else { 1 })
+    ExitCode::from(code)
 }
 
 fn print(report: impl Display) -> ExitCode {

@@ -23,7 +23,6 @@
 //! `words` and `report` know nothing of the scheduler.
 
 mod counter;
-mod error;
 mod merger;
 mod opened;
 mod protocol;
@@ -36,6 +35,7 @@ mod text;
 mod walk;
 mod words;
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -43,9 +43,8 @@ use filch::actors::BlockingThreads;
 use filch::scheduler::{Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler};
 
 use counter::Counter;
-pub(crate) use error::CountError;
 use merger::Merger;
-use opened::{Limits, first, next};
+use opened::{first, next};
 use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
 pub(crate) use report::Report;
@@ -57,8 +56,8 @@ pub(crate) use source::Source;
 pub(crate) struct Settings {
     /// Workers of the scheduler; `None`: as many as the system has cores.
     pub(crate) workers: Option<usize>,
-    /// The limits of a `ReadFile`.
-    pub(crate) limits: Limits,
+    /// Bytes to read at a time; not zero.
+    pub(crate) block: usize,
     /// Blocks that one reader may have under way, from the yield of the command to the end of the
     /// counting.
     pub(crate) window: usize,
@@ -68,10 +67,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             workers: None,
-            limits: Limits {
-                block: 256 * 1024,
-                growth: 1024 * 1024 * 1024,
-            },
+            block: 256 * 1024,
             window: 8,
         }
     }
@@ -84,24 +80,22 @@ const IO_THREADS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Counts the words of all named files, and of all files under the named folders.
-pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, CountError> {
+pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Box<dyn Error>> {
     let began = Instant::now();
     let mut found = walk::walk(roots);
-    let mut builder = builder(settings.limits);
+    let mut builder = builder(settings.block);
     if let Some(workers) = settings.workers {
         builder = builder.workers(workers);
     }
-    let scheduler = builder.build().map_err(CountError::Build)?;
+    let scheduler = builder.build()?;
     let handle = scheduler.handle();
 
     let outcome = count(&handle, found.entries, settings);
-    let shutdown = scheduler
-        .shutdown(PATIENCE)
-        .map_err(|error| CountError::Failed(error.to_string()))?;
+    let shutdown = scheduler.shutdown(PATIENCE)?;
     let stats = handle.stats();
     let totals = outcome?;
     if shutdown.aborted > 0 || !shutdown.is_clean() {
-        return Err(CountError::Unclean(shutdown));
+        return Err(format!("counted, but the shutdown was not clean: {shutdown}").into());
     }
 
     found.skipped.extend(totals.skipped);
@@ -118,15 +112,15 @@ pub(crate) fn run(roots: &[Source], settings: &Settings) -> Result<Report, Count
 }
 
 /// Begins a scheduler whose command handler gives each read to a thread that may block.
-fn builder(limits: Limits) -> Builder<WordCount> {
+fn builder(block: usize) -> Builder<WordCount> {
     let threads = BlockingThreads::new(IO_THREADS);
     let read = move |command: ReadFile, completion: Completion<WordCount>| {
         threads.run(completion, move || {
-            let block = match command {
-                ReadFile::First(entry) => first(&entry, limits),
-                ReadFile::Next(opened) => next(opened, limits),
+            let read = match command {
+                ReadFile::First(entry) => first(&entry, block),
+                ReadFile::Next(opened) => next(opened, block),
             };
-            block.map_err(JobError::Read)
+            read.map_err(JobError::Read)
         });
     };
     Scheduler::builder().handler(read)
@@ -138,7 +132,7 @@ fn count(
     scheduler: &Handle<WordCount>,
     files: Vec<Entry>,
     settings: &Settings,
-) -> Result<Totals, CountError> {
+) -> Result<Totals, Box<dyn Error>> {
     let workers = scheduler.workers();
     let readers = workers.min(files.len()).max(1);
     let counters = 2 * workers;
@@ -163,7 +157,8 @@ fn count(
 
     // The merger monitors every process and ends when one fails, so this returns however the job
     // ends.
-    let totals = merger.join()?.ok_or(CountError::Cancelled)?;
+    let totals = merger.join()?;
+    let totals = totals.ok_or("the scheduler was shut down before the job was done")?;
     for other in others {
         other.join()?;
     }
@@ -174,10 +169,10 @@ fn submit(
     scheduler: &Handle<WordCount>,
     process: impl Process<WordCount> + 'static,
     method: &str,
-) -> Result<ProcessHandle<WordCount>, CountError> {
-    scheduler
-        .submit(process, method, ())
-        .map_err(|error| CountError::Failed(error.to_string()))
+) -> Result<ProcessHandle<WordCount>, Box<dyn Error>> {
+    let submitted = scheduler.submit(process, method, ());
+    // Without the process, which is handed back.
+    submitted.map_err(|error| error.to_string().into())
 }
 
 /// Deals the files out like cards, so that neighbours, which are often alike in size, go to

@@ -1,10 +1,11 @@
 //! The messages of the processes, their commands to the disk, and their results.
 
 use std::fmt;
+use std::io;
 
 use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
 
-use super::opened::{Block, Opened, ReadError};
+use super::opened::{Block, Opened};
 use super::source::{Entry, Skip};
 use super::words::Tally;
 
@@ -68,7 +69,7 @@ pub(crate) struct Totals {
 #[derive(Debug)]
 pub(crate) enum JobError {
     /// A source cannot be read, or not be counted.
-    Read(ReadError),
+    Read(io::Error),
     /// A process that awaits a message from this one has ended.
     Gone(Pid),
     /// A process ended before its work was done.

@@ -13,7 +13,6 @@ use proptest::prelude::*;
 use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, StepOutput};
 
 use super::merger::Merger;
-use super::opened::Limits;
 use super::protocol::{JobError, WordCount};
 use super::reader::Reader;
 use super::source::{Entry, Source};
@@ -91,7 +90,7 @@ fn assert_counts_right(root: &Path, settings: &Settings) {
 fn settings(workers: usize, block: usize, window: usize) -> Settings {
     Settings {
         workers: Some(workers),
-        limits: Limits { block, growth: 0 },
+        block,
         window,
     }
 }
@@ -243,7 +242,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
 /// Makes a scheduler like `run`, and calls `job` with it.
 fn with_scheduler<R>(job: impl FnOnce(&Handle<WordCount>, &Settings) -> R) -> R {
     let settings = settings(2, 16, 2);
-    let scheduler = builder(settings.limits).workers(2).build().unwrap();
+    let scheduler = builder(settings.block).workers(2).build().unwrap();
     let result = job(&scheduler, &settings);
     scheduler.shutdown(super::PATIENCE).unwrap();
     result

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::Scratch;
-use crate::program::{assert_fits, failure, figure, filch, filch_unread, help, stderr, stdout};
+use crate::program::{assert_fits, failure, figure, filch, stderr, stdout};
 
 /// Returns the report of a quick simulation, without its real times.
 #[track_caller]
@@ -123,31 +123,4 @@ fn a_timeout_that_never_ends_is_refused_where_it_leaves_jobs_for_ever() {
         message.contains("20000 of 20000 jobs wait for ever"),
         "{message}"
     );
-}
-
-#[test]
-fn a_reader_that_has_read_enough_is_no_error() {
-    let scratch = Scratch::new("build-broken-pipe");
-    let arguments = ["build", "simulate", "--jobs", "100", "--workers", "2"];
-    let output = filch_unread(&arguments, scratch.path());
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stderr(&output), "");
-}
-
-#[test]
-fn help_says_what_is_simulated_and_what_the_policies_are() {
-    let words = [
-        "--jobs",
-        "--workers",
-        "--ratio",
-        "--deps-timeout",
-        "--quick",
-        "FIFO",
-        "always wait",
-        "two choices",
-        "near first",
-        "lower bound",
-    ];
-    help(&["build", "simulate", "--help"], &words);
-    assert!(failure(&["build"], Path::new("."), 2).contains("simulate"));
 }

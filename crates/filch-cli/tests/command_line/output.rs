@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::Scratch;
-use crate::program::{assert_fits, failure, figure, filch, stderr, stdout};
+use crate::program::{assert_fits, figure, filch, stderr, stdout};
 
 fn two_files() -> Scratch {
     let scratch = Scratch::new("output");
@@ -111,23 +111,6 @@ fn quiet_is_about_what_is_skipped_and_not_about_errors_and_statistics() {
 }
 
 #[test]
-fn wrong_combinations_are_usage_errors() {
-    let scratch = Scratch::new("combinations");
-    for arguments in [
-        &["--json", "count", "."][..],
-        &["--quiet", "build", "simulate"],
-        &["build", "simulate", "--quick", "--json"],
-        &["count", "--json", "--json"],
-        &["count", "--stats=yes"],
-        &["count", "--top", "all"],
-        &["."],
-    ] {
-        let message = failure(arguments, scratch.path(), 2);
-        assert!(message.starts_with("error: "), "{arguments:?}: {message}");
-    }
-}
-
-#[test]
 fn long_words_are_cut_where_the_table_ends() {
     let scratch = Scratch::new("long-words");
     scratch.write("latin", "x".repeat(69).as_bytes());
@@ -137,14 +120,4 @@ fn long_words_are_cut_where_the_table_ends() {
     let mut lines = lines.lines().map(|line| &line[12..]);
     assert_eq!(lines.next(), Some(&*format!("{}…", "x".repeat(67))));
     assert_eq!(lines.next(), Some(&*"y".repeat(68)));
-}
-
-#[test]
-fn many_paths_are_cut_where_the_table_ends() {
-    let scratch = two_files();
-    let arguments = [&["count"][..], &["good"; 40]].concat();
-    let output = filch(&arguments, scratch.path());
-    assert_fits(&stdout(&output), 80);
-    assert!(figure(&output, "paths ").ends_with('…'));
-    assert_eq!(figure(&output, "files "), "40");
 }

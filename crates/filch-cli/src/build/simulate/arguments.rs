@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use super::error::BuildSimulateError;
 use super::farm::Link;
 use super::graph::{LogNormal, Shape};
 use super::policy::Timeouts;
@@ -91,15 +90,19 @@ const MB: f64 = 1e6;
 
 impl Arguments {
     /// Checks options that are wrong only in combination.
-    pub(super) fn check(&self) -> Result<(), BuildSimulateError> {
+    ///
+    /// # Errors
+    /// The reason why they are wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
         let Shape { layers, jobs, .. } = self.shape();
         if layers > jobs {
-            return Err(BuildSimulateError::Layers { layers, jobs });
+            return Err(format!("{layers} layers need as many jobs, not {jobs}"));
         }
-        match self.ratio.is_some() && layers < 2 {
-            true => Err(BuildSimulateError::NoInputs),
-            false => Ok(()),
+        if self.ratio.is_some() && layers < 2 {
+            let reason = "in a graph of one layer no job has inputs to transfer";
+            return Err(format!("{reason}, so there is no ratio to set"));
         }
+        Ok(())
     }
 
     pub(super) fn shape(&self) -> Shape {

@@ -8,7 +8,6 @@
 
 mod arguments;
 mod cache;
-mod error;
 mod farm;
 mod figures;
 mod graph;
@@ -24,7 +23,6 @@ use std::time::Instant;
 use filch::fork_join;
 
 pub(crate) use arguments::Arguments;
-pub(crate) use error::BuildSimulateError;
 pub(crate) use report::Report;
 
 use farm::Link;
@@ -34,7 +32,10 @@ use policy::{Kind, Timeouts};
 use simulation::{Setup, simulate};
 
 /// Simulates all policies.
-pub(crate) fn run(arguments: &Arguments) -> Result<Report, BuildSimulateError> {
+///
+/// # Errors
+/// The reason why other arguments are needed.
+pub(crate) fn run(arguments: &Arguments) -> Result<Report, String> {
     // A refusal comes before the work.
     arguments.check()?;
     let (shape, timeouts) = (arguments.shape(), arguments.timeouts());
@@ -57,23 +58,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report, BuildSimulateError> {
 }
 
 /// Simulates the build once under each policy, as many at a time as there are cores.
-fn simulate_all(
-    graph: &Graph,
-    setup: &Setup,
-    timeouts: Timeouts,
-) -> Result<Vec<Figures>, BuildSimulateError> {
+fn simulate_all(graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Result<Vec<Figures>, String> {
     let run = |kind: Kind| {
         let began = Instant::now();
         let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
         match simulate(graph, setup, &mut *policy) {
             Ok(outcome) => Ok(Figures::of(kind, &outcome, began.elapsed())),
             Err(ended) => {
-                let (policy, jobs) = (kind, graph.jobs());
-                Err(BuildSimulateError::Stuck {
-                    policy,
-                    ended,
-                    jobs,
-                })
+                let (waiting, jobs) = (graph.jobs() - ended, graph.jobs());
+                Err(format!(
+                    "with the policy `{kind}`, {waiting} of {jobs} jobs wait for ever: a job that \
+                     no worker is near to needs a timeout that ends"
+                ))
             }
         }
     };
