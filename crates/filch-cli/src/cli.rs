@@ -69,10 +69,7 @@ struct Counting {
     /// The number of most frequent words to print.
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Prints the result as one line of JSON, in which no word is cut.
-    #[arg(long)]
-    json: bool,
-    /// Reports the workers' activity: on standard error or, with --json, in the same document.
+    /// Reports the workers' activity on standard error.
     #[arg(long)]
     stats: bool,
     /// Does not name files skipped in folders. Errors, and the output of --stats, appear all the
@@ -131,11 +128,8 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
             complain(format_args!("skipped {unnamed} more"));
         }
     }
-    let printed = match counting.json {
-        true => print(report.json(counting.top, counting.stats)),
-        false => print(report.table(counting.top)),
-    };
-    if counting.stats && !counting.json {
+    let printed = print(report.table(counting.top));
+    if counting.stats {
         complain(format_args!("\n{}", report.statistics().trim_end()));
     }
     match report.failures().next() {

@@ -1,12 +1,9 @@
-//! The result, for people and for programs.
+//! The result, for people.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use filch::scheduler::{Stats, WorkerStats};
-use serde::Serialize;
 
 use super::source::{Skip, Source};
 use super::words::Tally;
@@ -54,53 +51,17 @@ impl Report {
         let workers: Vec<_> = names.zip(stats.workers.iter().chain([&total])).collect();
         let of = |figures: fn(&WorkerStats) -> Vec<Figure>| {
             let heads = figures(&total).into_iter();
-            let heads = heads.map(|(name, _)| name.replace('_', " "));
+            let heads = heads.map(|(name, _)| name);
             let row = |(name, worker): &(String, &WorkerStats)| {
                 let cells = figures(worker).into_iter();
                 let cells = cells.map(|(_, figure)| figure.to_string());
                 [name.clone()].into_iter().chain(cells).collect()
             };
-            table(
-                ["worker".to_owned()].into_iter().chain(heads),
-                workers.iter().map(row),
-            )
+            table(["worker"].into_iter().chain(heads), workers.iter().map(row))
         };
         let milliseconds = elapsed.as_secs_f64() * 1e3;
         let (processes, processors) = (of(of_processes), of(of_processor));
         format!("time            {milliseconds:.1} ms\n\n{processes}\n{processors}")
-    }
-
-    /// Returns the result, with the statistics if wanted, as one line of JSON.
-    pub(crate) fn json(&self, top: usize, statistics: bool) -> String {
-        let all = |worker| [of_processes(worker), of_processor(worker)].concat();
-        let all = |worker| all(worker).into_iter().collect();
-        let top = self.tally.top(top).into_iter();
-        let skipped = self.skipped.iter().map(|skip| Skipped {
-            path: skip.source.argument().into_owned(),
-            reason: &skip.reason,
-        });
-        let document = Document {
-            paths: self.paths(),
-            files: self.files,
-            bytes: self.bytes,
-            words: self.tally.words(),
-            distinct_words: self.tally.distinct(),
-            top: top.map(|(word, count)| Frequency { word, count }).collect(),
-            skipped: skipped.collect(),
-            statistics: statistics.then(|| Statistics {
-                seconds: self.elapsed.as_secs_f64(),
-                workers: self.stats.workers.iter().map(all).collect(),
-            }),
-        };
-        match serde_json::to_string(&document) {
-            Ok(json) => json + "\n",
-            Err(error) => unreachable!("names, texts and numbers: {error}"),
-        }
-    }
-
-    fn paths(&self) -> Vec<String> {
-        let paths = self.roots.iter().map(Source::argument);
-        paths.map(Cow::into_owned).collect()
     }
 }
 
@@ -113,7 +74,7 @@ fn of_processes(worker: &WorkerStats) -> Vec<Figure> {
         ("ended", worker.ended),
         ("failed", worker.failed),
         ("steps", worker.steps),
-        ("empty_steps", worker.empty_steps),
+        ("empty steps", worker.empty_steps),
         ("messages", worker.messages),
         ("commands", worker.commands),
         ("completions", worker.completions),
@@ -126,13 +87,13 @@ fn of_processor(worker: &WorkerStats) -> Vec<Figure> {
     vec![
         ("stolen", processor.stolen),
         ("steals", processor.steals),
-        ("failed_steals", processor.failed_steals),
+        ("failed steals", processor.failed_steals),
         ("parks", processor.parks),
-        ("wake_ups", processor.wake_ups),
+        ("wake ups", processor.wake_ups),
     ]
 }
 
-/// A [`Report`] for people.
+/// A [`Report`] to print.
 #[derive(Debug)]
 pub(crate) struct Table<'report> {
     report: &'report Report,
@@ -153,7 +114,8 @@ impl fmt::Display for Table<'_> {
         if *top > 0 && report.tally.distinct() > 0 {
             writeln!(f)?;
         }
-        let paths = report.paths().join(", ");
+        let paths: Vec<_> = report.roots.iter().map(Source::argument).collect();
+        let paths = paths.join(", ");
         writeln!(f, "paths           {}", cut(&paths, WIDTH - 16))?;
         writeln!(f, "files           {}", report.files)?;
         writeln!(f, "skipped         {}", report.skipped.len())?;
@@ -161,36 +123,4 @@ impl fmt::Display for Table<'_> {
         writeln!(f, "words           {}", report.tally.words())?;
         writeln!(f, "distinct words  {}", report.tally.distinct())
     }
-}
-
-/// A [`Report`] for programs.
-#[derive(Serialize)]
-struct Document<'report> {
-    paths: Vec<String>,
-    files: u64,
-    bytes: u64,
-    words: u64,
-    distinct_words: usize,
-    top: Vec<Frequency<'report>>,
-    skipped: Vec<Skipped<'report>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    statistics: Option<Statistics>,
-}
-
-#[derive(Serialize)]
-struct Frequency<'report> {
-    word: &'report str,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct Skipped<'report> {
-    path: String,
-    reason: &'report str,
-}
-
-#[derive(Serialize)]
-struct Statistics {
-    seconds: f64,
-    workers: Vec<BTreeMap<&'static str, u64>>,
 }

@@ -1,7 +1,5 @@
 //! The contents of the output streams, and their width.
 
-use serde_json::Value;
-
 use crate::common::Scratch;
 use crate::program::{assert_fits, figure, filch, stderr, stdout};
 
@@ -10,11 +8,6 @@ fn two_files() -> Scratch {
     scratch.write("good", b"one two two");
     scratch.write("bad", b"\xff");
     scratch
-}
-
-fn parse(json: &str) -> Value {
-    assert_eq!(json.lines().count(), 1, "{json}");
-    serde_json::from_str(json).unwrap()
 }
 
 #[test]
@@ -44,51 +37,6 @@ fn statistics_are_shown_if_wanted_beside_the_result() {
 }
 
 #[test]
-fn json_has_the_result_and_with_stats_the_statistics() {
-    let scratch = two_files();
-    let long = "ä".repeat(300);
-    scratch.write("long", long.as_bytes());
-    let output = filch(&["count", "good", "bad", "long", "--json"], scratch.path());
-    assert_eq!(output.status.code(), Some(1));
-    let json = parse(&stdout(&output));
-    let expected = serde_json::json!({
-        "paths": ["good", "bad", "long"],
-        "files": 2,
-        "bytes": 611,
-        "words": 4,
-        "distinct_words": 3,
-        "top": [
-            {"word": "two", "count": 2},
-            {"word": "one", "count": 1},
-            {"word": long, "count": 1},
-        ],
-        "skipped": [{"path": "bad", "reason": "not UTF-8 text (at byte 0)"}],
-    });
-    assert_eq!(json, expected);
-
-    let arguments = ["--json", "--stats", "--workers", "2", "--top", "1"];
-    let output = filch(&arguments, scratch.path());
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(
-        stderr(&output),
-        "skipped ./bad: not UTF-8 text (at byte 0)\n",
-        "statistics are in the document"
-    );
-    let json = parse(&stdout(&output));
-    assert_eq!(json["paths"], serde_json::json!(["."]));
-    assert_eq!(json["top"].as_array().unwrap().len(), 1);
-    let statistics = &json["statistics"];
-    assert!(statistics["seconds"].as_f64().unwrap() > 0.0);
-    let workers = statistics["workers"].as_array().unwrap();
-    assert_eq!(workers.len(), 2);
-    let ended: u64 = workers
-        .iter()
-        .map(|worker| worker["ended"].as_u64().unwrap())
-        .sum();
-    assert_eq!(ended, 1 + 2 + 4, "a merger, readers, and counters");
-}
-
-#[test]
 fn quiet_is_about_what_is_skipped_and_not_about_errors_and_statistics() {
     let scratch = two_files();
     for quiet in ["--quiet", "-q"] {
@@ -103,11 +51,11 @@ fn quiet_is_about_what_is_skipped_and_not_about_errors_and_statistics() {
         "{}",
         stderr(&output)
     );
-    let arguments = ["count", "nowhere", "good", "--quiet", "--json"];
+    let arguments = ["count", "nowhere", "good", "--quiet"];
     let output = filch(&arguments, scratch.path());
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).starts_with("filch: cannot count nowhere: "));
-    assert_eq!(parse(&stdout(&output))["words"], 3);
+    assert_eq!(figure(&output, "words "), "3");
 }
 
 #[test]
