@@ -6,14 +6,12 @@ extern crate alloc;
 mod cell;
 mod lock;
 mod lock_set;
-mod lockable;
 mod locked;
 mod word;
 
 pub use cell::DataCell;
-pub use lock::{Access, DataLock, LockError};
+pub use lock::{Access, DataLock, LockError, Lockable};
 pub use lock_set::{Conflict, LockSet};
-pub use lockable::Lockable;
 pub use locked::{Locked, Refused};
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -6,8 +6,7 @@ use core::error::Error;
 use core::fmt;
 use core::ptr::NonNull;
 
-use crate::lock::Access;
-use crate::lockable::Lockable;
+use crate::lock::{Access, Lockable};
 use crate::locked::{Entry, Locked, Refused};
 
 /// The cells that a task needs, each to read or to write. It locks all or none, and never waits.
@@ -25,8 +24,8 @@ unsafe impl Send for LockSet {}
 // SAFETY: as above; a shared set only locks and unlocks them.
 unsafe impl Sync for LockSet {}
 
-/// The reason why cells make no set: two positions are the same cell, and at least one of them is to
-/// be written.
+/// The reason why cells make no set: two positions are the same cell, and at least one of them is
+/// to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conflict {
     /// The position where the cell comes first.

@@ -8,8 +8,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::envelope::Envelope;
 use crate::message::{Message, Order};
-use crate::route::{MAX_SCHEDULERS, Route};
-use crate::routes::Routes;
+use crate::route::{MAX_SCHEDULERS, Route, Routes};
 
 /// The sending end of a scheduler's queue.
 pub(crate) struct Link {

@@ -65,8 +65,8 @@ impl Bound {
         })
     }
 
-    /// Locks all data that it takes, or none. Both this and `outer` functions of the same worker may
-    /// read data. Does not wait.
+    /// Locks all data that it takes, or none. Both this and `outer` functions of the same worker
+    /// may read data. Does not wait.
     ///
     /// # Errors
     /// The data that it cannot get.

@@ -9,4 +9,3 @@ pub(crate) mod life;
 pub(crate) mod public;
 pub(crate) mod spec;
 pub(crate) mod turn;
-pub(crate) mod way;

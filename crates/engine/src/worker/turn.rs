@@ -8,7 +8,12 @@ use crate::worker::bound::Denied;
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
 use crate::worker::public::WaitsFor;
-use crate::worker::way::GiveWay;
+
+/// The way in which a worker lets others run.
+pub(crate) trait GiveWay {
+    /// Returns when it is the worker's turn again.
+    fn give_way(&self);
+}
 
 /// A worker's turn.
 pub(crate) struct Turn<'a> {
