@@ -42,8 +42,8 @@ use std::time::{Duration, Instant};
 use filch::actors::BlockingThreads;
 use filch::scheduler::{Builder, Completion, Handle, Pid, Process, ProcessHandle, Scheduler};
 
-use counter::Counter;
-use merger::Merger;
+use counter::counter;
+use merger::merger;
 use opened::{first, next};
 use protocol::{JobError, ReadFile, Totals, WordCount};
 use reader::Reader;
@@ -137,11 +137,10 @@ fn count(
     let readers = workers.min(files.len()).max(1);
     let counters = 2 * workers;
 
-    let merger = submit(scheduler, Merger::new(readers + counters), "merge")?;
+    let merger = submit(scheduler, merger(readers + counters))?;
     let mut others = Vec::with_capacity(readers + counters);
     for _ in 0..counters {
-        let counter = Counter::new(readers, merger.pid());
-        others.push(submit(scheduler, counter, "count")?);
+        others.push(submit(scheduler, counter(readers, merger.pid()))?);
     }
     let counters: Vec<Pid> = others.iter().map(ProcessHandle::pid).collect();
     for (number, share) in deal(files, readers).into_iter().enumerate() {
@@ -152,7 +151,7 @@ fn count(
             merger.pid(),
             settings.window,
         );
-        others.push(submit(scheduler, reader, "read")?);
+        others.push(submit(scheduler, reader)?);
     }
 
     // The merger monitors every process and ends when one fails, so this returns however the job
@@ -168,9 +167,8 @@ fn count(
 fn submit(
     scheduler: &Handle<WordCount>,
     process: impl Process<WordCount> + 'static,
-    method: &str,
 ) -> Result<ProcessHandle<WordCount>, Box<dyn Error>> {
-    let submitted = scheduler.submit(process, method, ());
+    let submitted = scheduler.submit(process, "", ());
     // Without the process, which is handed back.
     submitted.map_err(|error| error.to_string().into())
 }

@@ -1,31 +1,16 @@
 //! Open sources, with their positions.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Stdin, Take};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::source::{Entry, Source};
 use super::text::Decoder;
 
-/// The source of the next blocks.
-#[derive(Debug)]
-pub(crate) enum Opened {
-    Input(Stdin),
-    /// A pipe, or a file up to the end that was seen.
-    File(Take<File>),
-}
-
-impl Read for Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Input(input) => input.read(buffer),
-            Self::File(file) => file.read(buffer),
-        }
-    }
-}
+/// The source of the next blocks: standard input, a pipe, or a file up to the end that was seen.
+pub(crate) type Opened = Box<dyn Read + Send>;
 
 /// The bytes of one read.
-#[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
     /// The source of the next block; `None` at the end.
@@ -34,12 +19,12 @@ pub(crate) struct Block {
 
 /// Opens a source and reads its first block, of at most that many bytes.
 pub(crate) fn first(entry: &Entry, block: usize) -> io::Result<Block> {
-    let opened = match &entry.source {
-        Source::Input => Opened::Input(io::stdin()),
+    let opened: Opened = match &entry.source {
+        Source::Input => Box::new(io::stdin()),
         Source::Named(path) | Source::Found(path) if entry.is_file => {
             return first_of(path, block);
         }
-        Source::Named(path) | Source::Found(path) => Opened::File(File::open(path)?.take(u64::MAX)),
+        Source::Named(path) | Source::Found(path) => Box::new(File::open(path)?),
     };
     next(opened, block)
 }
@@ -76,7 +61,8 @@ fn first_of(path: &Path, block: usize) -> io::Result<Block> {
     decoder.finish()?;
     let begin = bytes.len() as u64;
     file.seek(SeekFrom::Start(begin))?;
-    let rest = Some(Opened::File(file.take(end - begin)));
+    let rest: Opened = Box::new(file.take(end - begin));
+    let rest = Some(rest);
     Ok(Block { bytes, rest })
 }
 
@@ -106,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_file_that_has_vanished_is_an_error_of_that_file() {
-        let error = first(Path::new("vanished since the walk")).unwrap_err();
+        let error = first(Path::new("vanished since the walk")).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 

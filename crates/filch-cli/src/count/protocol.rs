@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
+use filch::scheduler::{ExitReason, Pid, Protocol};
 
 use super::opened::{Block, Opened};
 use super::source::{Entry, Skip};
@@ -40,7 +40,6 @@ pub(crate) enum Message {
 }
 
 /// A command of a reader to the disk. Its tag tells the reader the file.
-#[derive(Debug)]
 pub(crate) enum ReadFile {
     /// Open the source and read its first block. Fails if it is a file that is not text to its end.
     First(Entry),
@@ -85,17 +84,5 @@ impl fmt::Display for JobError {
                 write!(f, "process {pid} ended before its work was done: {reason}")
             }
         }
-    }
-}
-
-/// Refuses a method that is not among the known ones.
-pub(crate) fn expect_method(
-    method: &str,
-    known: &'static [&'static str],
-) -> Result<(), InitError<WordCount>> {
-    if known.contains(&method) {
-        Ok(())
-    } else {
-        Err(InitError::unknown_method(method, known))
     }
 }

@@ -10,10 +10,10 @@ use std::path::Path;
 use common::Scratch;
 use proptest::prelude::*;
 
-use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, StepOutput};
+use filch::scheduler::{Handle, from_fn};
 
-use super::merger::Merger;
-use super::protocol::{JobError, WordCount};
+use super::merger::merger;
+use super::protocol::WordCount;
 use super::reader::Reader;
 use super::source::{Entry, Source};
 use super::{Report, Settings, builder, count, run, submit, walk};
@@ -198,38 +198,21 @@ fn entry(path: &Path) -> Entry {
 /// A counter or reader that fails must not leave the main thread waiting for the merger.
 #[test]
 fn a_process_that_fails_ends_the_job_with_an_error() {
-    /// Takes the place of a counter, and panics at its first chunk.
-    struct Broken(Pid);
-    impl Process<WordCount> for Broken {
-        fn init(
-            &mut self,
-            context: &Context<'_, WordCount>,
-            _: &str,
-            (): (),
-        ) -> Result<(), InitError<WordCount>> {
-            context.handle().monitor(self.0, context.pid());
-            Ok(())
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, WordCount>,
-            events: Events<'_, WordCount>,
-            _: &mut StepOutput<WordCount>,
-        ) -> Result<(), JobError> {
-            assert_eq!(events.len(), 0, "a chunk");
-            Ok(())
-        }
-    }
-
     let scratch = Scratch::new("broken");
     scratch.write("good", b"good");
     with_scheduler(|scheduler, settings| {
-        let merger = submit(scheduler, Merger::new(2), "merge").unwrap();
-        let broken = Broken(merger.pid());
-        let broken = submit(scheduler, broken, "count").unwrap();
+        let merger = submit(scheduler, merger(2)).unwrap();
+        let to = merger.pid();
+        // Takes the place of a counter, and panics at its first chunk.
+        let broken = from_fn::<WordCount, _>(move |context, events, _| {
+            assert_eq!(events.len(), 0, "a chunk");
+            context.handle().monitor(to, context.pid());
+            Ok(())
+        });
+        let broken = submit(scheduler, broken).unwrap();
         let files = vec![entry(&scratch.path().join("good"))];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
-        drop(submit(scheduler, reader, "read").unwrap());
+        drop(submit(scheduler, reader).unwrap());
         let error = merger.join().unwrap_err().to_string();
         let (_, of_whom) = error
             .split_once("ended before its work was done: ")

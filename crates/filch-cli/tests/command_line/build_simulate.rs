@@ -26,7 +26,7 @@ fn makespan(report: &str, policy: &str) -> f64 {
     number.unwrap().parse().unwrap()
 }
 
-const POLICIES: [&str; 5] = ["filch", "FIFO", "always wait", "two choices", "near first"];
+const POLICIES: [&str; 4] = ["filch", "FIFO", "always wait", "near first"];
 
 #[test]
 fn its_table_has_a_line_for_each_policy_and_none_is_below_the_bound() {
@@ -73,8 +73,7 @@ fn a_ratio_and_a_share_of_cached_results_are_as_asked_for() {
     // There is nothing to do: workers have all results.
     assert_eq!(makespan(&report, "always wait"), 0.0);
     assert!(report.contains("results used again"), "{report}");
-    let report = simulate(&scratch, &["--jobs", "2000", "--cache-limit", "100"]);
-    assert!(report.contains("caches 100 MB"), "{report}");
+    let report = simulate(&scratch, &["--jobs", "2000"]);
     assert!(!report.contains("results used again"), "{report}");
 }
 
@@ -105,7 +104,6 @@ fn wrong_arguments_are_usage_errors() {
         (&["--size", "0"], "not from 0.000001"),
         (&["--cached", "1.5"], "not from 0 to 1"),
         (&["--cached", "NaN"], "not from 0 to 1"),
-        (&["--cache-limit", "0"], "not from 0.000001"),
         (&["--deps-timeout", "NaN"], "and not `never`"),
     ] {
         let arguments = [&["build", "simulate", "--quick"], arguments].concat();

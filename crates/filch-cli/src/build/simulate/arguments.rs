@@ -53,9 +53,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     slots: u32,
-    /// The size of a worker's cache; what it used last stays. [default: unlimited]
-    #[arg(long, value_name = "MB", value_parser = positive)]
-    cache_limit: Option<f64>,
     /// The share of results that a random worker has in its cache already, from 0 to 1.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     cached: f64,
@@ -134,7 +131,6 @@ impl Arguments {
                 latency: self.latency,
                 bandwidth: self.bandwidth * MB,
             },
-            cache_limit: self.cache_limit.map(|limit| (limit * MB) as u64),
             cached: self.cached,
             seed: self.seed,
         }

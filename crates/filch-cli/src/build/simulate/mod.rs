@@ -1,13 +1,12 @@
 //! A build on a farm, in virtual time: the same graph under several policies.
 //!
-//! `graph` makes the jobs. `farm` has the workers, with a `cache` each. `simulation` is the course
-//! of a build; it asks one of the policies in `policy` which worker runs what, one of which is the
+//! `graph` makes the jobs. `farm` has the workers, with a cache each. `simulation` is the course of
+//! a build; it asks one of the policies in `policy` which worker runs what, one of which is the
 //! planner of filch's build scheduler. `figures` has the outcome, and `report` shows it.
 //!
 //! The same options give the same figures, to the last byte.
 
 mod arguments;
-mod cache;
 mod farm;
 mod figures;
 mod graph;

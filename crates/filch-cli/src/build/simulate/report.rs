@@ -34,13 +34,9 @@ impl Report {
             "graph           {} jobs in {} layers, {:.2} inputs each, seed {}",
             shape.jobs, shape.layers, self.inputs, shape.seed
         )?;
-        let limit = match setup.cache_limit {
-            Some(bytes) => format!("{:.0} MB", bytes as f64 / 1e6),
-            None => "without a limit".to_owned(),
-        };
         writeln!(
             f,
-            "farm            {} workers, jobs at a time {}, caches {limit}",
+            "farm            {} workers, jobs at a time {}",
             setup.workers, setup.slots
         )?;
         writeln!(
