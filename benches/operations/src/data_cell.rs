@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use filch_data_cell::{Access, DataCell, LockSet, Mask};
+use filch_data_cell::{Access, DataCell, LockSet};
 
 use crate::Operation;
 
@@ -17,7 +17,7 @@ fn three(access: Access) -> LockSet {
 
 fn lock_and_unlock(set: &LockSet) {
     for _ in 0..TIMES {
-        drop(black_box(set.try_lock(black_box(Mask::NONE))).expect("free"));
+        drop(black_box(set.try_lock()).expect("free"));
     }
 }
 

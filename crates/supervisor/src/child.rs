@@ -11,10 +11,8 @@ use filch_scheduler::{ExitReason, Handle, NotAdmitted, Pid, Protocol, Submission
 use filch_sync::panic::drop_contained;
 
 use crate::mail;
-use crate::plan::child::Spec;
-use crate::plan::child_id::{ChildId, Life};
-use crate::settings::restart::Restart;
-use crate::settings::shutdown::Shutdown;
+use crate::plan::child::{ChildId, Life, Spec};
+use crate::settings::{Restart, Shutdown};
 
 /// A child of a supervisor: a name, and the maker of its processes, one for each life.
 ///

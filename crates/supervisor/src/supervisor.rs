@@ -15,10 +15,7 @@ use crate::handle::SupervisorHandle;
 use crate::mail::mailbox;
 use crate::plan::child::Spec;
 use crate::plan::machine::{Plan, Rules};
-use crate::settings::backoff::Backoff;
-use crate::settings::intensity::Intensity;
-use crate::settings::shutdown::Shutdown;
-use crate::settings::strategy::Strategy;
+use crate::settings::{Backoff, Intensity, Shutdown, Strategy};
 
 /// A supervisor before it runs: its rules and its first children.
 ///

@@ -4,7 +4,7 @@ use std::sync::Arc as StdArc;
 
 use filch_data_cell::Access::{Read, Write};
 use filch_data_cell::LockError::{Held, Poisoned};
-use filch_data_cell::{Access, DataLock, LockSet, Lockable, Mask};
+use filch_data_cell::{Access, DataLock, LockSet, Lockable};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::thread;
 use loom_tests::{Bound, Outcomes};
@@ -55,7 +55,7 @@ impl Table {
     /// Adds one at all places to be written, and sums up the others, if it gets all of them.
     fn task(self: &StdArc<Self>, places: &[(usize, Access)]) -> Option<u32> {
         let set = self.set(places);
-        let locked = set.try_lock(Mask::NONE).ok()?;
+        let locked = set.try_lock().ok()?;
         let mut sum = 0;
         for &(place, access) in places {
             let value = &self.places[place].value;
@@ -164,14 +164,9 @@ fn a_set_is_poisoned_where_it_wrote() {
             let poisons = table.set(&[(1, Read), (0, Write)]);
             let other = thread::spawn({
                 let table = StdArc::clone(&table);
-                move || {
-                    table
-                        .set(&[(0, Read), (1, Write)])
-                        .try_lock(Mask::NONE)
-                        .err()
-                }
+                move || table.set(&[(0, Read), (1, Write)]).try_lock().err()
             });
-            let has_poisoned = poisons.try_lock(Mask::NONE).map(|locked| {
+            let has_poisoned = poisons.try_lock().map(|locked| {
                 // SAFETY: `locked` holds this lock to write.
                 table.places[0]
                     .value

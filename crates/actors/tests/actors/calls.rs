@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use filch_actors::{CallError, Caller, prelude::*};
 use filch_scheduler::{
     Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process,
-    Protocol, Scheduler, StepOutput, Submission,
+    Protocol, Scheduler, StepOutput, Submission, from_fn,
 };
 
 /// The protocol of processes that answer calls with an `R`.
@@ -229,35 +229,27 @@ fn an_answer_in_a_later_step() {
     assert_ne!(on.recv(), Ok(here));
 }
 
-/// Passes its callers on to that process, takes one more step, and tells its thread.
-struct PassesOn(Pid, mpsc::Sender<ThreadId>);
-
-impl Process<Calls> for PassesOn {
-    fn init(&mut self, _: &Context<'_, Calls>, _: &str, (): ()) -> Result<(), InitError<Calls>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Calls>,
-        events: Events<'_, Calls>,
-        out: &mut StepOutput<Calls>,
-    ) -> Stepped {
-        if events.len() == 0 {
-            // Nobody may want to know.
-            let _ = self.1.send(thread::current().id());
-        }
-        for event in events {
-            match event {
-                Event::Message(message) => {
-                    context.send(self.0, message).unwrap();
-                    out.go_on();
-                }
-                _ => out.done(()),
+/// Makes a process that passes its callers on to another one, takes one more step, and tells its
+/// thread.
+fn passes_on(to: Pid, ran: mpsc::Sender<ThreadId>) -> impl Process<Calls> + 'static {
+    from_fn(
+        move |context: &Context<'_, Calls>, events: Events<'_, Calls>, out| {
+            if events.len() == 0 {
+                // Nobody may want to know.
+                let _ = ran.send(thread::current().id());
             }
-        }
-        Ok(())
-    }
+            for event in events {
+                match event {
+                    Event::Message(message) => {
+                        context.send(to, message).unwrap();
+                        out.go_on();
+                    }
+                    _ => out.done(()),
+                }
+            }
+            Ok(())
+        },
+    )
 }
 
 /// The answer may come from elsewhere while the process goes on. A failure: the caller takes the
@@ -268,7 +260,7 @@ fn a_caller_that_is_passed_on() {
     let (process, in_second) = echo();
     let second = start(&scheduler, process);
     let (ran, on) = mpsc::channel();
-    let first = start(&scheduler, PassesOn(second, ran));
+    let first = start(&scheduler, passes_on(second, ran));
     let here = thread::current().id();
     assert_ne!(on.recv(), Ok(here), "its first step, without a call");
     assert_eq!(call(&scheduler, first, 5).unwrap(), 5);
@@ -338,7 +330,14 @@ fn many_callers_beside_a_busy_worker() {
     for workers in [1, 2] {
         let scheduler = scheduler(workers);
         let over = Arc::new(AtomicBool::new(false));
-        let restless = Restless(Arc::clone(&over));
+        let told = Arc::clone(&over);
+        let restless = from_fn(move |_, _, out: &mut StepOutput<Calls>| {
+            match told.load(Ordering::Relaxed) {
+                true => out.done(()),
+                false => out.go_on(),
+            }
+            Ok(())
+        });
         drop(scheduler.submit(restless, "run", ()).unwrap());
         let pids = [echo().0, echo().0].map(|process| {
             let process = scheduler.submit(process, "run", ());
@@ -356,28 +355,6 @@ fn many_callers_beside_a_busy_worker() {
             }
         });
         over.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Takes step after step until it is told that all is over.
-struct Restless(Arc<AtomicBool>);
-
-impl Process<Calls> for Restless {
-    fn init(&mut self, _: &Context<'_, Calls>, _: &str, (): ()) -> Result<(), InitError<Calls>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Calls>,
-        _: Events<'_, Calls>,
-        out: &mut StepOutput<Calls>,
-    ) -> Stepped {
-        match self.0.load(Ordering::Relaxed) {
-            true => out.done(()),
-            false => out.go_on(),
-        }
-        Ok(())
     }
 }
 

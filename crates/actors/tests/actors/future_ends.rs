@@ -10,9 +10,7 @@ use std::thread;
 
 use filch_actors::JoinHandle;
 use filch_actors::prelude::*;
-use filch_scheduler::{
-    Events, InitError, JoinError, Process, ProcessError, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::{JoinError, ProcessError, Protocol, Scheduler, StepOutput, from_fn};
 
 use crate::common::{scheduler, summing};
 
@@ -145,7 +143,11 @@ fn the_exit_of_a_successor_is_dropped_with_the_futures_handle() {
     let mut future = scheduler.spawn(pending::<()>()).unwrap();
     let poll = Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll.is_pending());
-    let successor = Box::new(Bomber(Some(Counted(Arc::clone(&count), true))));
+    let mut bomb = Some(Counted(Arc::clone(&count), true));
+    let successor = Box::new(from_fn(move |_, _, out: &mut StepOutput<Bombs>| {
+        out.done(bomb.take().unwrap());
+        Ok(())
+    }));
     assert!(
         scheduler
             .upgrade(future.pid(), successor, "run", ())
@@ -169,30 +171,6 @@ impl Protocol for Bombs {
     type Reply = ();
     type Output = Counted;
     type Error = String;
-}
-
-/// Is done with a bomb at once.
-struct Bomber(Option<Counted>);
-
-impl Process<Bombs> for Bomber {
-    fn init(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Bombs>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Bombs>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &filch_scheduler::Context<'_, Bombs>,
-        _: Events<'_, Bombs>,
-        out: &mut StepOutput<Bombs>,
-    ) -> Result<(), String> {
-        out.done(self.0.take().unwrap());
-        Ok(())
-    }
 }
 
 /// Ready with an output that panics when it is dropped, and so does the future itself: so it ends

@@ -4,9 +4,9 @@ use std::sync::mpsc;
 
 use filch_actors::RegisterError;
 use filch_actors::prelude::*;
-use filch_scheduler::Event;
+use filch_scheduler::{Event, InitError};
 
-use crate::common::{Command, scheduler, scripted, summing, waiting};
+use crate::common::{Command, beginning, scheduler, scripted, summing, waiting};
 
 #[test]
 fn a_name_leads_to_its_process_until_it_is_taken_away_or_the_process_ends() {
@@ -134,29 +134,12 @@ fn one_name_for_many_in_turn() {
 
 #[test]
 fn a_process_that_refuses_to_start_leaves_no_name() {
-    use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
-    struct Shy;
-    impl Process<crate::common::Test> for Shy {
-        fn init(
-            &mut self,
-            context: &Context<'_, crate::common::Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<crate::common::Test>> {
-            context.handle().register("shy", context.pid()).unwrap();
-            Err(InitError::Failed("not today".to_owned()))
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, crate::common::Test>,
-            _: Events<'_, crate::common::Test>,
-            _: &mut StepOutput<crate::common::Test>,
-        ) -> Result<(), String> {
-            unreachable!()
-        }
-    }
     let scheduler = scheduler(1);
-    assert!(scheduler.submit(Shy, "run", 0).is_err());
+    let shy = beginning(|context| {
+        context.handle().register("shy", context.pid()).unwrap();
+        Err(InitError::Failed("not today".to_owned()))
+    });
+    assert!(scheduler.submit(shy, "run", 0).is_err());
     assert_eq!(scheduler.whereis("shy"), None);
     let other = scheduler.submit(waiting(), "run", 0).unwrap();
     scheduler.register("shy", other.pid()).unwrap();

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
-    StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, JoinError, Process, ProcessError,
+    ProcessHandle, Protocol, Scheduler, StepOutput,
 };
 
 pub(crate) enum Test {}
@@ -116,6 +116,40 @@ impl Process<Test> for Scripted {
     }
 }
 
+/// Makes a process with that `init`. It is done with 1 in its first step.
+pub(crate) fn beginning<F>(init: F) -> impl Process<Test> + 'static
+where
+    F: FnOnce(&Context<'_, Test>) -> Result<(), InitError<Test>> + Send + 'static,
+{
+    Beginning(Some(init))
+}
+
+struct Beginning<F>(Option<F>);
+
+impl<F> Process<Test> for Beginning<F>
+where
+    F: FnOnce(&Context<'_, Test>) -> Result<(), InitError<Test>> + Send,
+{
+    fn init(
+        &mut self,
+        context: &Context<'_, Test>,
+        _: &str,
+        _: u64,
+    ) -> Result<(), InitError<Test>> {
+        self.0.take().unwrap()(context)
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Test>,
+        _: Events<'_, Test>,
+        out: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        out.done(1);
+        Ok(())
+    }
+}
+
 /// Makes a process that waits for `n` messages and is done with the sum of their numbers.
 pub(crate) fn summing(n: u64) -> Scripted {
     let (mut seen, mut sum) = (0, 0);
@@ -145,6 +179,14 @@ pub(crate) fn waiting() -> Scripted {
         }
         Ok(())
     })
+}
+
+#[track_caller]
+pub(crate) fn assert_terminated(process: ProcessHandle<Test>) {
+    match process.join() {
+        Err(JoinError::Process(ProcessError::Terminated)) => {}
+        other => panic!("{other:?}"),
+    }
 }
 
 pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, mpsc};
 
-use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Scripted, Test, assert_terminated, closed_once, scheduler, scripted, summing, waiting,
+};
 use crate::monitors::listening;
 use filch_scheduler::{Event, ExitReason, JoinError, Pid, ProcessError, ProcessHandle};
 
@@ -111,10 +113,7 @@ fn who_traps_exits_gets_both_kinds_as_events() {
     assert_eq!(told.recv().unwrap().1, ExitReason::Terminated);
     // A termination is not an exit to be trapped.
     scheduler.terminate(trapping.pid()).unwrap();
-    assert!(matches!(
-        trapping.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(trapping);
 }
 
 #[test]

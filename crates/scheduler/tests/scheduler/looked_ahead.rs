@@ -3,7 +3,7 @@
 
 use std::sync::mpsc;
 
-use crate::backlog::{MANY, PATIENCE, gated, scheduler};
+use crate::backlog::{MANY, PATIENCE, gated, scheduler, submit_with};
 use crate::common::{Command, Test, scripted, summing};
 use filch_scheduler::{Event, Scheduler};
 
@@ -68,11 +68,7 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
             out.done(7);
         }
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
-    inside.recv().unwrap();
-    for number in 0..100 {
-        scheduler.send(process.pid(), (0, number)).unwrap();
-    }
+    let process = submit_with(&scheduler, process, &inside, 100);
     go_on.send(()).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.wait_for_standstill().unwrap();

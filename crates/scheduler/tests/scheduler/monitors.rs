@@ -4,9 +4,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{Command, Scripted, Test, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Scripted, beginning, scheduler, scripted, summing, waiting};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, ExitReason, Monitor, Pid};
+use filch_scheduler::{Event, ExitReason, InitError, Monitor, Pid};
 
 type Told = (Pid, Monitor, ExitReason);
 
@@ -197,36 +197,15 @@ fn who_watches_itself_or_is_gone_is_told_nothing() {
 /// A process that is watched from its own `init`, which refuses.
 #[test]
 fn one_that_never_starts() {
-    use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
-
-    struct Unwilling(Pid);
-    impl Process<Test> for Unwilling {
-        fn init(
-            &mut self,
-            context: &Context<'_, Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<Test>> {
-            context.handle().monitor(self.0, context.pid());
-            Err(InitError::Failed("not today".to_owned()))
-        }
-        fn step(
-            &mut self,
-            _: &Context<'_, Test>,
-            _: Events<'_, Test>,
-            _: &mut StepOutput<Test>,
-        ) -> Result<(), String> {
-            unreachable!("it never starts")
-        }
-    }
     let scheduler = scheduler(1);
     let (watcher, told) = listening();
     let watcher = scheduler.submit(watcher, "run", 0).unwrap();
-    assert!(
-        scheduler
-            .submit(Unwilling(watcher.pid()), "run", 0)
-            .is_err()
-    );
+    let pid = watcher.pid();
+    let unwilling = beginning(move |context| {
+        context.handle().monitor(pid, context.pid());
+        Err(InitError::Failed("not today".to_owned()))
+    });
+    assert!(scheduler.submit(unwilling, "run", 0).is_err());
     let (_, _, reason) = told.recv().unwrap();
     assert_eq!(
         reason,

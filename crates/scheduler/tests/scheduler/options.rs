@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, scheduler, scripted, summing};
+use crate::common::{Command, assert_terminated, scheduler, scripted, summing};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
+use filch_scheduler::{Event, SendError, Undelivered};
 
 #[test]
 fn one_message_more_than_the_limit_comes_back() {
@@ -108,10 +108,7 @@ fn completions_cancels_and_signals_are_accepted_always() {
         .submit()
         .unwrap();
     scheduler.terminate(terminated.pid()).unwrap();
-    assert!(matches!(
-        terminated.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(terminated);
     let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
     assert_eq!(report.aborted, 0);
     assert_eq!(process.join().unwrap(), 5);

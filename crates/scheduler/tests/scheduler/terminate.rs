@@ -5,22 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Scripted, Test, assert_terminated, closed_once, scheduler, scripted, summing, waiting,
+};
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Context, Events, ExitReason, InitError, JoinError, NoSuchProcess, Process, ProcessError,
-    ProcessHandle, StepOutput, SubmitError,
+    StepOutput, SubmitError,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-#[track_caller]
-fn assert_terminated(process: ProcessHandle<Test>) {
-    match process.join() {
-        Err(JoinError::Process(ProcessError::Terminated)) => {}
-        other => panic!("{other:?}"),
-    }
-}
 
 /// Blocks the worker in its step until it is told to go on, and tells that it is in there.
 fn gated() -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {

@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use crate::common::{
+    Command, Test, assert_terminated, beginning, scheduler, scripted, summing, waiting,
+};
 use filch_actors::prelude::*;
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
@@ -266,10 +268,7 @@ fn a_termination_comes_first() {
         Ok(())
     });
     assert_eq!(scheduler.execute(both, "run", 0).unwrap(), 1);
-    assert!(matches!(
-        victim.join(),
-        Err(JoinError::Process(ProcessError::Terminated))
-    ));
+    assert_terminated(victim);
     assert!(log.lock().unwrap().is_empty());
 }
 
@@ -277,33 +276,6 @@ fn a_termination_comes_first() {
 /// worker is free again, and is counted there: each worker's counters have one writer.
 #[test]
 fn a_step_counts_where_init_came_back() {
-    struct Blocking {
-        closure: Option<Box<dyn FnOnce() + Send>>,
-    }
-
-    impl Process<Test> for Blocking {
-        fn init(
-            &mut self,
-            context: &Context<'_, Test>,
-            _: &str,
-            _: u64,
-        ) -> Result<(), InitError<Test>> {
-            let closure = self.closure.take().unwrap();
-            context.blocking(closure);
-            Ok(())
-        }
-
-        fn step(
-            &mut self,
-            _: &Context<'_, Test>,
-            _: Events<'_, Test>,
-            out: &mut StepOutput<Test>,
-        ) -> Result<(), String> {
-            out.done(1);
-            Ok(())
-        }
-    }
-
     /// It is in its only step until it is let out.
     fn busy(scheduler: &Handle<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
         let (entered, inside) = mpsc::channel();
@@ -333,17 +305,18 @@ fn a_step_counts_where_init_came_back() {
     let there = before.iter().position(|&steps| steps == 1).unwrap();
     let (process, leave) = (summing(1), mpsc::channel::<mpsc::Sender<()>>());
     let process = scheduler.submit(process, "run", 0).unwrap();
-    let closure = Box::new({
+    let blocking = beginning({
         let (handle, give) = (scheduler.handle(), leave.0);
-        move || {
+        let block = move || {
             let (_second, leave_second) = busy(&handle);
             give.send(leave_second).unwrap();
             leave_first.send(()).unwrap();
+        };
+        |context| {
+            context.blocking(block);
+            Ok(())
         }
     });
-    let blocking = Blocking {
-        closure: Some(closure),
-    };
     scheduler
         .upgrade(process.pid(), Box::new(blocking), "run", 0)
         .unwrap();

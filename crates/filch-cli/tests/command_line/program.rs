@@ -42,18 +42,6 @@ pub(crate) fn failure(arguments: &[&str], folder: &Path, code: i32) -> String {
     stderr(&output)
 }
 
-/// Returns the help for these arguments, and checks that it has all of the words.
-#[track_caller]
-pub(crate) fn help(arguments: &[&str], words: &[&str]) -> String {
-    let output = filch(arguments, Path::new("."));
-    assert_eq!(output.status.code(), Some(0));
-    let help = stdout(&output);
-    for word in words {
-        assert!(help.contains(word), "no `{word}` in {help}");
-    }
-    help
-}
-
 /// Returns the value of a line of the report, such as `files           3`.
 #[track_caller]
 pub(crate) fn figure(output: &Output, name: &str) -> String {

@@ -1,13 +1,10 @@
 //! `filch build simulate`, as a user runs it.
 
-mod common;
-mod program;
-
 use std::fs;
 use std::path::Path;
 
-use common::Scratch;
-use program::{assert_fits, failure, figure, filch, filch_unread, help, stderr, stdout};
+use crate::common::Scratch;
+use crate::program::{assert_fits, failure, figure, filch, stderr, stdout};
 
 /// Returns the report of a quick simulation, without its real times.
 #[track_caller]
@@ -29,7 +26,7 @@ fn makespan(report: &str, policy: &str) -> f64 {
     number.unwrap().parse().unwrap()
 }
 
-const POLICIES: [&str; 5] = ["filch", "FIFO", "always wait", "two choices", "near first"];
+const POLICIES: [&str; 4] = ["filch", "FIFO", "always wait", "near first"];
 
 #[test]
 fn its_table_has_a_line_for_each_policy_and_none_is_below_the_bound() {
@@ -51,27 +48,18 @@ fn its_table_has_a_line_for_each_policy_and_none_is_below_the_bound() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
     let scratch = Scratch::new("build-seeds");
-    let draw = |seed: &str, folder: &str| {
-        let size = ["--jobs", "3000", "--workers", "20", "--slots", "2"];
-        let further = [&size[..], &["--seed", seed, "--plots", folder]].concat();
-        let report = simulate(&scratch, &further);
-        let files = ["ratios", "timeouts", "waits", "busy"].map(|name| {
-            let file = scratch.path().join(folder).join(format!("{name}.svg"));
-            fs::read_to_string(file).unwrap()
-        });
-        (report.replace(folder, ""), files)
-    };
-    let first = draw("1", "folder-a");
-    assert!(first == draw("1", "folder-b"));
-    let other = draw("2", "folder-c");
-    assert!(first.0 != other.0 && first.1[0] != other.1[0]);
-    for svg in &first.1 {
-        assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
-        assert!(svg.len() < 60 * 1024, "{}", svg.len());
-        assert!(POLICIES.iter().all(|policy| svg.contains(policy)), "{svg}");
-    }
-    assert!(first.0.contains("The heuristic pays "), "{}", first.0);
-    assert!(first.0.contains("Ratios from 0.001 to 10"), "{}", first.0);
+    let size = [
+        "--jobs",
+        "3000",
+        "--workers",
+        "20",
+        "--slots",
+        "2",
+        "--seed",
+    ];
+    let run = |seed| simulate(&scratch, &[&size[..], &[seed]].concat());
+    let first = run("1");
+    assert!(first == run("1") && first != run("2"));
 }
 
 #[test]
@@ -85,13 +73,12 @@ fn a_ratio_and_a_share_of_cached_results_are_as_asked_for() {
     // There is nothing to do: workers have all results.
     assert_eq!(makespan(&report, "always wait"), 0.0);
     assert!(report.contains("results used again"), "{report}");
-    let report = simulate(&scratch, &["--jobs", "2000", "--cache-limit", "100"]);
-    assert!(report.contains("caches 100 MB"), "{report}");
+    let report = simulate(&scratch, &["--jobs", "2000"]);
     assert!(!report.contains("results used again"), "{report}");
 }
 
 #[test]
-fn wrong_arguments_are_usage_errors_and_leave_nothing() {
+fn wrong_arguments_are_usage_errors() {
     let scratch = Scratch::new("build-usage");
     for (arguments, reason) in [
         (&["--workers", "0"][..], "0 is not in 1.."),
@@ -103,7 +90,7 @@ fn wrong_arguments_are_usage_errors_and_leave_nothing() {
             &["--layers", "21", "--jobs", "20"],
             "21 layers need as many jobs, not 20",
         ),
-        (&["--layers", "1"], "no job has inputs"),
+        (&["--layers", "1", "--ratio", "1"], "no job has inputs"),
         (&["--fan-in", "0"], "0 is not in 1..="),
         (&["--skew", "0"], "0 is not in 1..="),
         (&["--bandwidth", "0"], "not from 0.000001 to 1000000"),
@@ -117,14 +104,11 @@ fn wrong_arguments_are_usage_errors_and_leave_nothing() {
         (&["--size", "0"], "not from 0.000001"),
         (&["--cached", "1.5"], "not from 0 to 1"),
         (&["--cached", "NaN"], "not from 0 to 1"),
-        (&["--cache-limit", "0"], "not from 0.000001"),
         (&["--deps-timeout", "NaN"], "and not `never`"),
     ] {
-        let begin = ["build", "simulate", "--quick", "--plots", "folder"];
-        let arguments = [&begin[..], arguments].concat();
+        let arguments = [&["build", "simulate", "--quick"], arguments].concat();
         let message = failure(&arguments, scratch.path(), 2);
         assert!(message.contains(reason), "{arguments:?}: {message}");
-        assert!(!scratch.path().join("folder").exists(), "{arguments:?}");
     }
 }
 
@@ -137,43 +121,4 @@ fn a_timeout_that_never_ends_is_refused_where_it_leaves_jobs_for_ever() {
         message.contains("20000 of 20000 jobs wait for ever"),
         "{message}"
     );
-}
-
-#[test]
-fn a_folder_that_cannot_be_made_is_an_error() {
-    let scratch = Scratch::new("build-folder");
-    scratch.write("file", b"");
-    let size = ["--jobs", "100", "--workers", "2"];
-    let arguments = [&["build", "simulate", "--plots", "file/plots"], &size[..]].concat();
-    let message = failure(&arguments, scratch.path(), 1);
-    let begin = "filch: cannot make the folder file/plots: ";
-    assert!(message.starts_with(begin), "{message}");
-}
-
-#[test]
-fn a_reader_that_has_read_enough_is_no_error() {
-    let scratch = Scratch::new("build-broken-pipe");
-    let arguments = ["build", "simulate", "--jobs", "100", "--workers", "2"];
-    let output = filch_unread(&arguments, scratch.path());
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stderr(&output), "");
-}
-
-#[test]
-fn help_says_what_is_simulated_and_what_the_policies_are() {
-    let words = [
-        "--jobs",
-        "--workers",
-        "--ratio",
-        "--deps-timeout",
-        "--plots",
-        "--quick",
-        "FIFO",
-        "always wait",
-        "two choices",
-        "near first",
-        "lower bound",
-    ];
-    help(&["build", "simulate", "--help"], &words);
-    assert!(failure(&["build"], Path::new("."), 2).contains("simulate"));
 }
