@@ -19,7 +19,6 @@ happenings! {
     RefusedByInit => "submissions refused by `init`: error, panic, or no such method",
     RefusedByHook => "submissions refused by the start hook, or by its panic",
     RefusedByLimit => "submissions refused by the limit of processes",
-    RefusedByMemory => "submissions refused as there was no memory",
     RefusedByShutdown => "submissions refused by a shutdown",
     Stepped => "steps",
     EndedDone => "processes done",
@@ -72,21 +71,12 @@ happenings! {
     ShutdownsInTheMidst => "shutdowns and drops amid a burst",
     ShutdownsFromInside => "schedulers dropped on their own worker",
     BoundThreads => "threads reserved",
-    PoolTasks => "tasks of bare pools",
-    PoolPanics => "tasks of bare pools that panicked",
-    PoolBlocked => "blocking calls in bare pools",
-    PoolResized => "resizes of bare pools",
-    PoolStopped => "bare pools stopped",
 }
 
 static COUNTS: [Count; TEXTS.len()] = [const { Count::new() }; TEXTS.len()];
 
 pub(crate) fn note(happening: Happening) {
-    note_many(happening, 1);
-}
-
-pub(crate) fn note_many(happening: Happening, times: i64) {
-    COUNTS[happening as usize].add(times);
+    COUNTS[happening as usize].add(1);
 }
 
 /// Returns each kind and its count.

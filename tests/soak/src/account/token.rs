@@ -18,10 +18,9 @@ pub(crate) enum Kind {
     Process,
     Future,
     Closure,
-    Task,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 9] = [
     Kind::Message,
     Kind::Command,
     Kind::Reply,
@@ -31,7 +30,6 @@ const KINDS: [Kind; 10] = [
     Kind::Process,
     Kind::Future,
     Kind::Closure,
-    Kind::Task,
 ];
 
 /// The number of living tokens of each kind.

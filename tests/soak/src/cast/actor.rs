@@ -13,7 +13,6 @@ use crate::account::token::{Kind, Token, dispose};
 use crate::cast::deeds::Doer;
 use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
 use crate::cast::world::World;
-use crate::machine::heap::while_short;
 use crate::plan::deed::Deed;
 use crate::plan::role::{Begin, Faults, Role};
 use crate::random::Random;
@@ -265,7 +264,7 @@ impl Process<Soak> for Actor {
         input: Token,
     ) -> Result<(), InitError<Soak>> {
         drop(input);
-        while_short(false, || self.begin(context, method))
+        self.begin(context, method)
     }
 
     fn step(

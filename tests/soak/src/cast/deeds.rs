@@ -32,7 +32,21 @@ pub(crate) struct Doer<'a> {
     pub(crate) pen: &'a mut Pen,
 }
 
-impl Doer<'_> {
+impl<'a> Doer<'a> {
+    /// Makes a thread outside that does something.
+    pub(crate) fn outside(
+        world: &'a Arc<World>,
+        handle: &'a Handle<Soak>,
+        pen: &'a mut Pen,
+    ) -> Self {
+        Self {
+            world,
+            handle,
+            is_inside: false,
+            pen,
+        }
+    }
+
     pub(crate) fn perform(&mut self, deed: Deed) {
         let (world, handle) = (self.world, self.handle);
         match deed {

@@ -7,7 +7,6 @@ use filch_scheduler::{Context, ExitReason, LifeCycle};
 use crate::account::happening::{Happening, note};
 use crate::cast::vocabulary::{Fault, Soak};
 use crate::cast::world::Roster;
-use crate::machine::heap::while_short;
 use crate::plan::role::Hook;
 
 /// Tells the roster of every life.
@@ -21,7 +20,7 @@ impl LifeCycle<Soak> for Hooks {
         };
         match life.role.hook {
             Hook::Refuses => Err(Fault::new(false)),
-            Hook::PanicsAtStart => while_short(false, || panic!("soak: the start hook")),
+            Hook::PanicsAtStart => panic!("soak: the start hook"),
             Hook::Quiet | Hook::PanicsAtEnd => {
                 life.started.raise();
                 note(Happening::Submitted);

@@ -65,12 +65,12 @@ pub(crate) fn run(plan: &OwnScheduler, number: u64) {
         return;
     };
     let handle = scheduler.handle();
-    watchdog::show_scheduler(&handle);
+    watchdog::show(Some(&handle));
     play(plan, scheduler, &world, &handle);
     world.release();
     check_is_over(&world, &handle);
     take_leave(&world);
-    watchdog::show_nothing();
+    watchdog::show(None);
     drop(handle);
     clear_away(world, threads);
 }

@@ -103,7 +103,7 @@ impl Resident {
         deeds: impl FnOnce(&Arc<World>, &Handle<Soak>),
     ) {
         let handle = self.scheduler.handle();
-        watchdog::show_scheduler(&handle);
+        watchdog::show(Some(&handle));
         let prefix = format!("resident-{number}");
         let world = match World::new(mix, Some(LIMIT), true, prefix, &self.roster) {
             Ok(world) => world,
@@ -113,7 +113,7 @@ impl Resident {
         come_to_rest(&world, &handle);
         end_all(&world, &handle, seed);
         take_leave(&world);
-        watchdog::show_nothing();
+        watchdog::show(None);
         clear_away(world, self.threads.map(|threads| threads + WORKERS + SPARE));
     }
 
@@ -144,12 +144,7 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
         for _ in 0..2 {
             scope.spawn(|| {
                 let mut pen = world.pen();
-                let mut doer = Doer {
-                    world,
-                    handle,
-                    is_inside: false,
-                    pen: &mut pen,
-                };
+                let mut doer = Doer::outside(world, handle, &mut pen);
                 for _ in 0..flood.messages / 2 {
                     for life in &lives {
                         doer.send(life, Word::Note, false);
