@@ -51,6 +51,14 @@ pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
     (id.expect("there is room"), machine)
 }
 
+/// Makes a pool with one bound machine, which has a queue; returns the permits of the others.
+pub(crate) fn with_a_bound_one<const N: usize>()
+-> (Arc<Pool>, [Permit; N], Arc<Queue>, (BoundId, usize)) {
+    let (pool, permits) = Pool::new();
+    let bound = bind(&pool.coordinator);
+    (pool, permits, Queue::new(), bound)
+}
+
 /// Hands the processor of `finder`, which has found a task for the bound machine, to that, which
 /// waits: no other is idle.
 pub(crate) fn handed_over(
@@ -103,9 +111,7 @@ pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: us
 fn a_task_is_found_as_its_machine_is_about_to_wait() {
     Bound::exhaustive(100)
         .outcomes("a bound task meets its machine", || {
-            let (pool, [first, second]) = Pool::new();
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
+            let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();
             let second = handed_over(&pool, second, 1, (id, bound));
             let machine = beside_both(&pool, &queue, move |pool, queue| {
                 work_bound(&pool, &queue, second, bound)
@@ -134,9 +140,7 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
 fn two_find_tasks_for_one_machine() {
     Bound::preemptions(3, 300)
         .outcomes("a bound machine gets one processor at a time", || {
-            let (pool, [first, second]) = Pool::new();
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
+            let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();
             let find = |permit: Permit, machine| {
                 let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
                 move || {
@@ -178,9 +182,7 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
         .outcomes(
             "a processor that a bound machine regains is given away at the end",
             || {
-                let (pool, [permit]) = Pool::new();
-                let queue = Queue::new();
-                let (id, bound) = bind(&pool.coordinator);
+                let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
                 let permit = handed_over(&pool, permit, 0, (id, bound));
                 pool.hand_off(permit, bound);
                 let back = comes_back(&pool, bound);
@@ -215,9 +217,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
         .outcomes(
             "a bound machine gets the processor, and gives it away",
             || {
-                let (pool, [permit]) = Pool::new();
-                let queue = Queue::new();
-                let (id, bound) = bind(&pool.coordinator);
+                let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
                 let permit = handed_over(&pool, permit, 0, (id, bound));
                 pool.hand_off(permit, bound);
                 let permit = takes_a_task(&pool, 0);
@@ -242,9 +242,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
 #[test]
 fn fewer_as_one_is_handed_over() {
     Bound::preemptions(3, 1_600).check("a bound machine's processor too many is given up", || {
-        let (pool, [first, second]) = Pool::new();
-        let queue = Queue::new();
-        let (id, bound) = bind(&pool.coordinator);
+        let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();
         pool.go_idle(first, 0);
         let resizer = beside(&pool, |pool| {
             pool.pass();
@@ -281,9 +279,7 @@ fn fewer_as_one_is_handed_over() {
 fn not_quiescent_before_a_bound_task_has_run() {
     Bound::exhaustive(680)
         .outcomes("quiescent: not while a task waits for its thread", || {
-            let (pool, [permit]) = Pool::new();
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
+            let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
             pool.publish();
             let machines = beside_both(&pool, &queue, move |pool, queue| {
                 assert!(pool.take());
@@ -315,9 +311,7 @@ fn not_quiescent_while_a_bound_machine_is_in_line() {
         .outcomes(
             "quiescent: not while a bound machine waits for a processor",
             || {
-                let (pool, [permit]) = Pool::new();
-                let queue = Queue::new();
-                let (id, bound) = bind(&pool.coordinator);
+                let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
                 queue.push();
                 let finder = beside(&pool, move |pool| {
                     assert!(pool.coordinator.call_bound(id));

@@ -6,7 +6,7 @@ use filch_processors::protocol::{AfterBound, Grant};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, beside, beside_both};
 
-use crate::bound::{Queue, bind, called, handed_over, work_bound};
+use crate::bound::{Queue, bind, called, handed_over, with_a_bound_one, work_bound};
 use crate::pool::Pool;
 
 /// The pool is stopped as a task is found for the bound machine. The task runs, the processor goes
@@ -15,9 +15,7 @@ use crate::pool::Pool;
 #[test]
 fn the_end_against_a_bound_task() {
     Bound::preemptions(3, 30_000).check("the pool is over when the bound task has run", || {
-        let (pool, [permit]) = Pool::new();
-        let queue = Queue::new();
-        let (id, bound) = bind(&pool.coordinator);
+        let (pool, [permit], queue, (id, bound)) = with_a_bound_one();
         let machine = beside_both(&pool, &queue, move |pool, queue| {
             let parker = pool.coordinator.enter(bound);
             let grant = pool.coordinator.wait(bound, &parker);
@@ -49,9 +47,7 @@ fn no_bound_machine_exits_early() {
     Bound::exhaustive(3_000).check(
         "no bound machine exits before one that may find its task",
         || {
-            let (pool, [first, second]) = Pool::new();
-            let queue = Queue::new();
-            let (id, bound) = bind(&pool.coordinator);
+            let (pool, [first, second], queue, (id, bound)) = with_a_bound_one();
             pool.stop();
             let first = beside(&pool, |pool| pool.go_idle(first, 0));
             pool.pass();

@@ -6,64 +6,33 @@ use loom_tests::{Bound, beside};
 
 use crate::toy::{End, Toy};
 
-/// A waker against the worker that runs the process and lets go of it. One of them gets `Enqueue`,
-/// or nobody does if the queued turn already saw the event. A lost wake-up shows as an event that
-/// no turn saw.
-fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
-    Bound::exhaustive(at_least)
-        .outcomes(claim, move || {
-            let toy = Toy::submitted();
-            let worker = beside(&toy, move |toy| assert!(toy.turn(end)));
-            let waker = beside(&toy, move |toy| toy.send(0, reason));
-            let wake = waker.join().unwrap();
-            worker.join().unwrap();
-            let entries = toy.entries.load(Ordering::Relaxed);
-            assert_eq!(toy.settle(end), [true, false], "the wake-up was lost");
-            (wake, entries)
-        })
-        // Before the turn or during it, with and without a spurious turn; or after it, and then the
-        // waker enqueues.
-        .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
-}
-
-/// Two threads. A message comes while the process goes idle.
+/// Two threads: a waker against the worker that runs the process and lets go of it. One of them gets
+/// `Enqueue`, or nobody does if the queued turn already saw the event. A lost wake-up shows as an
+/// event that no turn saw.
 #[test]
-fn a_message_races_idle() {
-    wake_races_a_turn("a message races idle", 800, Reason::Message, End::Idle);
-}
-
-/// Two threads. A completion comes while the process goes idle: it wakes, too.
-#[test]
-fn a_completion_races_idle() {
-    wake_races_a_turn(
-        "a completion races idle",
-        800,
-        Reason::Completion,
-        End::Idle,
-    );
-}
-
-/// Two threads. A cancel comes while the process goes idle.
-#[test]
-fn a_cancel_races_idle() {
-    wake_races_a_turn("a cancel races idle", 800, Reason::Cancel, End::Idle);
-}
-
-/// Two threads. A completion comes while the process blocks.
-#[test]
-fn a_completion_races_block() {
-    wake_races_a_turn(
-        "a completion races block",
-        800,
-        Reason::Completion,
-        End::Block,
-    );
-}
-
-/// Two threads. A cancel comes while the process blocks.
-#[test]
-fn a_cancel_races_block() {
-    wake_races_a_turn("a cancel races block", 800, Reason::Cancel, End::Block);
+fn a_wake_up_races_a_turn() {
+    for (claim, reason, end) in [
+        ("a message races idle", Reason::Message, End::Idle),
+        ("a completion races idle", Reason::Completion, End::Idle),
+        ("a cancel races idle", Reason::Cancel, End::Idle),
+        ("a completion races block", Reason::Completion, End::Block),
+        ("a cancel races block", Reason::Cancel, End::Block),
+    ] {
+        Bound::exhaustive(800)
+            .outcomes(claim, move || {
+                let toy = Toy::submitted();
+                let worker = beside(&toy, move |toy| assert!(toy.turn(end)));
+                let waker = beside(&toy, move |toy| toy.send(0, reason));
+                let wake = waker.join().unwrap();
+                worker.join().unwrap();
+                let entries = toy.entries.load(Ordering::Relaxed);
+                assert_eq!(toy.settle(end), [true, false], "{claim}: it was lost");
+                (wake, entries)
+            })
+            // Before the turn or during it, with and without a spurious turn; or after it, and then
+            // the waker enqueues.
+            .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
+    }
 }
 
 /// Two threads. The worker runs the process, which blocks; a message comes before, during or after.

@@ -63,8 +63,6 @@ happenings! {
     FutureEnded => "futures that ended with their output",
     FutureAborted => "futures aborted",
     FuturePanicked => "futures that panicked",
-    Executed => "processes executed by an outside thread",
-    CalledFromInside => "waits refused on a worker",
     Looked => "lists, dumps and statistics taken",
     Schedulers => "schedulers built",
     Shutdowns => "shutdowns of a scheduler at rest",

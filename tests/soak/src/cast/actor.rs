@@ -167,7 +167,6 @@ impl Actor {
         let mut doer = Doer {
             world: &self.world,
             handle: context.handle(),
-            is_inside: true,
             pen: &mut self.pen,
         };
         doer.perform(deed);
@@ -214,10 +213,6 @@ impl Actor {
             13 if hostile => (Way::ThreadPanics, Expected::Panic),
             14 | 15 => (Way::Later(random.below(900)), Expected::Reply),
             16 => (Way::Deadline(random.below(900)), Expected::Anything),
-            17 if self.energy > 1 => {
-                let role = Role::draw(random, self.role.faults, self.energy / 2);
-                (Way::Child(role), Expected::Anything)
-            }
             _ => (Way::Answer, Expected::Reply),
         }
     }

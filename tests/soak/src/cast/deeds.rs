@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_actors::RegisterError;
 use filch_actors::prelude::*;
-use filch_actors::{ExecuteError, RegisterError};
 use filch_scheduler::{Handle, JoinError};
 
 use crate::account::count::lock;
@@ -16,7 +16,7 @@ use crate::account::life::Life;
 use crate::account::token::{Kind, Token, dispose};
 use crate::cast::actor::Actor;
 use crate::cast::futures::spawn;
-use crate::cast::submit::{refused, submit};
+use crate::cast::submit::submit;
 use crate::cast::vocabulary::Soak;
 use crate::cast::world::World;
 use crate::plan::deed::{Deed, Peer};
@@ -27,26 +27,10 @@ use crate::random::Random;
 pub(crate) struct Doer<'a> {
     pub(crate) world: &'a Arc<World>,
     pub(crate) handle: &'a Handle<Soak>,
-    /// True in a step, or in an `init`, which may run on a worker.
-    pub(crate) is_inside: bool,
     pub(crate) pen: &'a mut Pen,
 }
 
-impl<'a> Doer<'a> {
-    /// Makes a thread outside that does something.
-    pub(crate) fn outside(
-        world: &'a Arc<World>,
-        handle: &'a Handle<Soak>,
-        pen: &'a mut Pen,
-    ) -> Self {
-        Self {
-            world,
-            handle,
-            is_inside: false,
-            pen,
-        }
-    }
-
+impl Doer<'_> {
     pub(crate) fn perform(&mut self, deed: Deed) {
         let (world, handle) = (self.world, self.handle);
         match deed {
@@ -104,7 +88,6 @@ impl<'a> Doer<'a> {
             }
             Deed::Wake => world.tide.wake(),
             Deed::TryJoin(index) => self.try_join(index),
-            Deed::Execute { seed } => self.execute(seed),
             Deed::Look(peer) => self.look(peer),
             Deed::Block { micros } => {
                 note(Happening::Blocked);
@@ -239,45 +222,13 @@ impl<'a> Doer<'a> {
             Err(JoinError::Process(error)) => Err(error),
             Err(JoinError::NotYet(process)) => return self.world.keep(&life, process),
             Err(JoinError::CalledFromInside(process)) => {
-                note(Happening::CalledFromInside);
+                complain("a thread outside was taken for a worker");
                 return self.world.keep(&life, process);
             }
             Err(_) => unreachable!("that is all"),
         };
         note(Happening::Joined);
         life.exits(&exit, self.world.shutting.is_up());
-        dispose(exit);
-    }
-
-    /// Waits for a process, as a worker must not.
-    fn execute(&self, seed: u64) {
-        let role = Role {
-            is_brief: true,
-            traps_exits: false,
-            ..Role::plain(seed)
-        };
-        let life = self.world.birth(role);
-        let actor = Actor::new(self.world, &life, role, false);
-        let exit = match self
-            .handle
-            .execute(actor, role.method(), Token::new(Kind::Input))
-        {
-            Ok(output) => Ok(output),
-            Err(ExecuteError::Process(error)) => Err(error),
-            Err(ExecuteError::Submit(error)) => return refused(self.world, &life, error),
-            Err(ExecuteError::CalledFromInside(_)) => {
-                note(Happening::CalledFromInside);
-                if !self.is_inside {
-                    complain("a thread outside was taken for a worker");
-                }
-                return;
-            }
-            Err(_) => unreachable!("that is all"),
-        };
-        note(Happening::Executed);
-        life.exits_due.add(1);
-        life.exits(&exit, self.world.shutting.is_up());
-        // It may have been upgraded to a version with a bomb.
         dispose(exit);
     }
 

@@ -9,7 +9,6 @@ use crate::account::happening::{Happening, note};
 use crate::account::letter::Letter;
 use crate::account::token::{Kind, Token};
 use crate::cast::world::World;
-use crate::plan::role::Role;
 
 /// The protocol.
 #[derive(Debug)]
@@ -84,8 +83,6 @@ pub(crate) enum Way {
     Later(u64),
     /// It is put on the shelf, with a deadline.
     Deadline(u64),
-    /// A process does it.
-    Child(Role),
 }
 
 /// A command.

@@ -82,8 +82,6 @@ pub(crate) struct Role {
     pub(crate) is_stubborn: bool,
     /// True if it is done in its first step.
     pub(crate) is_brief: bool,
-    /// True if another one waits for it.
-    pub(crate) is_child: bool,
     /// The number of commands that its first step yields.
     pub(crate) asks: u32,
 }

@@ -30,7 +30,11 @@ pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
             // If it is refused, a link has ended it meanwhile.
             let _ = life.pid().map(|pid| handle.terminate(pid));
         } else {
-            let mut doer = Doer::outside(world, handle, &mut pen);
+            let mut doer = Doer {
+                world,
+                handle,
+                pen: &mut pen,
+            };
             doer.send(&life, Word::Finish, false);
         }
     }

@@ -144,7 +144,11 @@ fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
         for _ in 0..2 {
             scope.spawn(|| {
                 let mut pen = world.pen();
-                let mut doer = Doer::outside(world, handle, &mut pen);
+                let mut doer = Doer {
+                    world,
+                    handle,
+                    pen: &mut pen,
+                };
                 for _ in 0..flood.messages / 2 {
                     for life in &lives {
                         doer.send(life, Word::Note, false);

@@ -37,7 +37,6 @@ pub(crate) fn settle(stage: &'static str, mut unrest: impl FnMut() -> Option<Str
 pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
     settle("coming to rest", || {
         world.release();
-        end_children(world, handle);
         world.unrest(handle)
     });
     // An end is counted after the hook was told, and for a future there is no other sign of it.
@@ -53,16 +52,6 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
             && world.roster.find(pid).is_none()
         {
             complain(format!("name {name} is that of {pid}, which has ended"));
-        }
-    }
-}
-
-/// Ends the processes that others wait for, as they do not end by themselves.
-fn end_children(world: &World, handle: &Handle<Soak>) {
-    for life in world.lives() {
-        if life.role.is_child && life.is_alive() && !life.terminated.raise() {
-            // If it is refused, it has ended meanwhile.
-            let _ = life.pid().map(|pid| handle.terminate(pid));
         }
     }
 }
