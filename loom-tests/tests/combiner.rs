@@ -89,8 +89,8 @@ fn work_beside_work() {
             let applied = told.lock().unwrap().clone();
             (applied, ran, other_ran)
         })
-        // One after the other; or the second finds the first at the state, and leaves its event to it,
-        // or comes too late for that.
+        // One after the other; or the second finds the first at the state, and leaves its event to
+        // it, or comes too late for that.
         .assert_exactly([
             (vec![1, 2], true, true),
             (vec![2, 1], true, true),

@@ -116,7 +116,8 @@ fn a_thief_beside_a_sleeper() {
             assert_eq!(sleeps, is_woken, "nobody wakes the owner");
         },
         &[
-            // The owner goes to sleep between the look and the store, which overwrites what it says.
+            // The owner goes to sleep between the look and the store, which overwrites what it
+            // says.
             (Bug::FinishByStore, "nobody wakes the owner"),
             // The owner has gone to sleep before the thief begins, which overwrites what it says.
             (Bug::BeginByStore, "nobody wakes the owner"),

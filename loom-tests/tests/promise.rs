@@ -77,8 +77,8 @@ fn the_last_waker_is_the_one_that_counts() {
             let woken = [&first, &second].map(|waker| waker.wakes());
             (polls, woken[0], woken[1])
         })
-        // The second poll finds the value: either the resolver woke the first waker, or it came during
-        // the exchange, when there was none.
+        // The second poll finds the value: either the resolver woke the first waker, or it came
+        // during the exchange, when there was none.
         .assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
 }
 

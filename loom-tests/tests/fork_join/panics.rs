@@ -51,8 +51,8 @@ fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
     outcome
 }
 
-/// A failure: `b` runs after the join has left its frame (a causality violation, or a second run); a
-/// panic does not arrive, or on the thief's thread; or that of `b`, if both panic.
+/// A failure: `b` runs after the join has left its frame (a causality violation, or a second run);
+/// a panic does not arrive, or on the thief's thread; or that of `b`, if both panic.
 #[test]
 fn a_branch_panics() {
     for (claim, bound, panics, arrives) in [

@@ -168,7 +168,8 @@ fn two_find_tasks_for_one_machine() {
             let _kept = (first, second);
             (first_calls, second_calls)
         })
-        // Both, one after the other, if it has done the first task before it is called for the second.
+        // Both, one after the other, if it has done the first task before it is called for the
+        // second.
         .assert_exactly([(true, false), (false, true), (true, true)]);
 }
 

@@ -48,7 +48,8 @@ impl Work for Queues {
 }
 
 impl Pool {
-    /// Makes a pool of `N` processors, each used by the machine of its number; returns their permits.
+    /// Makes a pool of `N` processors, each used by the machine of its number; returns their
+    /// permits.
     pub(crate) fn new<const N: usize>() -> (Arc<Self>, [Permit; N]) {
         let pool = Self::unstarted(N);
         pool.coordinator.start(N, &pool.queues).unwrap();
@@ -64,8 +65,8 @@ impl Pool {
         (pool, permits)
     }
 
-    /// Makes a pool of `N` processors that are idle, the last one on top: with each sleeps the machine
-    /// of its number.
+    /// Makes a pool of `N` processors that are idle, the last one on top: with each sleeps the
+    /// machine of its number.
     pub(crate) fn idle<const N: usize>() -> Arc<Self> {
         let (pool, permits) = Self::new::<N>();
         for (machine, permit) in permits.into_iter().enumerate() {

@@ -6,9 +6,9 @@ use loom_tests::{Bound, beside};
 
 use crate::toy::{End, Toy};
 
-/// Two threads: a waker against the worker that runs the process and lets go of it. One of them gets
-/// `Enqueue`, or nobody does if the queued turn already saw the event. A lost wake-up shows as an
-/// event that no turn saw.
+/// Two threads: a waker against the worker that runs the process and lets go of it. One of them
+/// gets `Enqueue`, or nobody does if the queued turn already saw the event. A lost wake-up shows as
+/// an event that no turn saw.
 #[test]
 fn a_wake_up_races_a_turn() {
     for (claim, reason, end) in [

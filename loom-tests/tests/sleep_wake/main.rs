@@ -224,8 +224,8 @@ fn a_batch_in_hand_is_announced_when_it_lands() {
             );
             (seen, announced)
         })
-        // The first is the one that the announcement is for: the second look fell between the claim and
-        // the landing.
+        // The first is the one that the announcement is for: the second look fell between the claim
+        // and the landing.
         .assert_reached([(false, true), (true, false)]);
 }
 

@@ -11,8 +11,8 @@ use crate::pool::{
 };
 
 /// Two threads have tasks give way, while machines start, search or sleep, and the pool is stopped
-/// at once. A failure: a look leaves a task out, which stays behind, or a task is run twice. To idle
-/// outside threads there is no difference between the two ways.
+/// at once. A failure: a look leaves a task out, which stays behind, or a task is run twice. To
+/// idle outside threads there is no difference between the two ways.
 #[test]
 fn what_gave_way_before_the_stop_runs() {
     all_run_before_the_stop("everything that gave way before the stop runs once", |_| {
