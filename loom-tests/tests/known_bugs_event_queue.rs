@@ -161,7 +161,8 @@ fn a_push_beside_a_close() {
                 usize::from(accepted),
                 "an accepted event was lost"
             );
-        }, // A claim between the load and the store is undone, and its slot given out twice or never
+        },
+        // A claim between the load and the store is undone, and its slot given out twice or never
         // drained.
         &[(Bug::CloseByStore, "an accepted event was lost")],
     );

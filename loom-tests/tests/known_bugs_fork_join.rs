@@ -231,7 +231,8 @@ fn two_choices() {
             coming.join().unwrap();
             let all_found_one = chosen.iter().all(Option::is_some);
             assert!(all_found_one || chosen.contains(&Some(1)), "overlooked");
-        }, // The newcomer is chosen and counted off before it is counted. The second publisher reads
+        },
+        // The newcomer is chosen and counted off before it is counted. The second publisher reads
         // that nobody sleeps, while one does.
         &[(Bug::CountedLate, "overlooked")],
     );
@@ -271,7 +272,8 @@ fn chosen_and_done() {
             publisher.join().unwrap();
             let is_told = pool.told.load(Ordering::Relaxed);
             assert!(is_told, "nobody looks for the work");
-        }, // Its job is done between the two looks: it neither searches nor passes the choice on.
+        },
+        // Its job is done between the two looks: it neither searches nor passes the choice on.
         &[(Bug::PassesOnTooEarly, "nobody looks for the work")],
     );
 }

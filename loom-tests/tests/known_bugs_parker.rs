@@ -166,7 +166,8 @@ fn one_token_for_two_sleeps() {
                     toy.park();
                 }
             });
-        }, // The token comes after the last look and before the store, which overwrites it. The next
+        },
+        // The token comes after the last look and before the store, which overwrites it. The next
         // sleep never ends.
         &[(Bug::WithdrawByStore, "nobody wakes the sleeper")],
     );
@@ -189,7 +190,8 @@ fn an_item_behind_a_token() {
             while item.load(Ordering::Relaxed) == 0 && toy.park() {}
             waker.join().unwrap();
             toy.assert_awake();
-        }, // The unparker finds the token and does nothing. The parker takes the token, does not see
+        },
+        // The unparker finds the token and does nothing. The parker takes the token, does not see
         // the item, and sleeps beside it.
         &[(Bug::LookBeforeLeaving, "nobody wakes the sleeper")],
     );

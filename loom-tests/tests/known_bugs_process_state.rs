@@ -151,7 +151,8 @@ fn two_messages() {
             other.join().unwrap();
             let entries = toy.entries.load(Ordering::Relaxed);
             assert_eq!(entries, 1, "nobody enqueued it");
-        }, // Two wakers test, both find the process waiting, both enqueue it.
+        },
+        // Two wakers test, both find the process waiting, both enqueue it.
         &[(Bug::FlagAfterTest, "enqueued twice")],
     );
 }

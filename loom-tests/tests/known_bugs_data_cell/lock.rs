@@ -47,7 +47,8 @@ fn a_reader_beside_the_end() {
                 toy.set(u32::MAX);
             }
             reader.join().unwrap();
-        }, // The reader comes between the owner's look and its store.
+        },
+        // The reader comes between the owner's look and its store.
         &[(Bug::EndByStore, "Causality violation")],
     );
 }
@@ -71,7 +72,8 @@ fn a_writer_beside_a_panic() {
                 toy.unlock_from_writing();
             }
             writer.join().unwrap();
-        }, // The other writer comes between the unlocking and the flag.
+        },
+        // The other writer comes between the unlocking and the flag.
         &[(Bug::PoisonBesideTheWord, "half changed, and not poisoned")],
     );
 }
@@ -91,7 +93,8 @@ fn two_clear() {
             toy.clear_poison();
             toy.write(1);
             clearer.join().unwrap();
-        }, // One clears and locks between the other's look, which may be old, and its store, which
+        },
+        // One clears and locks between the other's look, which may be old, and its store, which
         // takes the lock away.
         &[(Bug::ClearedByStore, "Causality violation")],
     );

@@ -65,7 +65,8 @@ fn two_sets(order: Order, is_second_held: bool) {
 fn two_sets_in_any_order() {
     Bound::exhaustive(20).check_and_refute(
         "two sets lock in one order",
-        |order| two_sets(order, false), // Each has one lock and is refused the other. Both give back, and may meet again.
+        |order| two_sets(order, false),
+        // Each has one lock and is refused the other. Both give back, and may meet again.
         &[(Order::AsNamed, "each refused the other")],
     );
 }
@@ -74,7 +75,8 @@ fn two_sets_in_any_order() {
 fn two_refused_sets() {
     Bound::exhaustive(10).check_and_refute(
         "a set gives back what it has if it is refused",
-        |order| two_sets(order, true), // The first lock stays locked when the second is refused.
+        |order| two_sets(order, true),
+        // The first lock stays locked when the second is refused.
         &[(Order::KeptIfRefused, "left locked")],
     );
 }

@@ -232,7 +232,8 @@ fn the_miniature_pops() {
 fn the_miniature_reuses_slots() {
     Bound::exhaustive(2_700).check_and_refute(
         "miniature: slot reuse",
-        |bug| scenario(bug, pushes), // The thief has claimed item 0 and not read it yet. The owner writes item 2 over it.
+        |bug| scenario(bug, pushes),
+        // The thief has claimed item 0 and not read it yet. The owner writes item 2 over it.
         &[(Bug::ReuseByTop, "Causality violation")],
     );
 }

@@ -132,7 +132,8 @@ fn the_biased_miniature_pops() {
 fn the_biased_miniature_pops_three() {
     Bound::preemptions(4, 15_000).check_and_refute(
         "biased miniature: three pops",
-        |bug| robbing(bug, POPS_THREE), // The thief asks, and passes its fence. The owner answers, and takes the deque back. The
+        |bug| robbing(bug, POPS_THREE),
+        // The thief asks, and passes its fence. The owner answers, and takes the deque back. The
         // thief shares it nevertheless, and the owner's stops are not away.
         &[(Bug::OldFenceTrusted, SYMPTOM)],
     );
@@ -142,7 +143,8 @@ fn the_biased_miniature_pops_three() {
 fn the_biased_miniature_bears_two_thieves() {
     Bound::preemptions(3, 89_000).check_and_refute(
         "biased miniature: two thieves",
-        |bug| robbing(bug, POPS_BESIDE_TWO), // One thief has asked, and is slow to move the stops. Another one passes its fence, and
+        |bug| robbing(bug, POPS_BESIDE_TWO),
+        // One thief has asked, and is slow to move the stops. Another one passes its fence, and
         // shares.
         &[(Bug::SecondAskerTrusts, SYMPTOM)],
     );
@@ -152,7 +154,8 @@ fn the_biased_miniature_bears_two_thieves() {
 fn the_biased_miniature_pushes() {
     Bound::preemptions(4, 23_000).check_and_refute(
         "biased miniature: pushes and pops",
-        |bug| robbing(bug, PUSHES_AND_POPS), // The thief moves the stops. The owner finds that nobody has asked, and sets them anew.
+        |bug| robbing(bug, PUSHES_AND_POPS),
+        // The thief moves the stops. The owner finds that nobody has asked, and sets them anew.
         // Then the thief asks.
         &[(Bug::StopsBeforeAsking, SYMPTOM)],
     );
@@ -162,7 +165,8 @@ fn the_biased_miniature_pushes() {
 fn the_biased_miniature_keeps_what_nobody_insists_on() {
     Bound::exhaustive(0).check_and_refute(
         "biased miniature: pops in peace",
-        |bug| robbing(bug, POPS_IN_PEACE), // The thief does not care whose the deque is.
+        |bug| robbing(bug, POPS_IN_PEACE),
+        // The thief does not care whose the deque is.
         &[(Bug::ClaimsInBiased, SYMPTOM)],
     );
 }
@@ -190,7 +194,8 @@ fn the_biased_miniature_is_taken_back() {
 fn the_biased_miniature_is_shared_again() {
     Bound::preemptions(4, 1_700).check_and_refute(
         "biased miniature: taken back and shared",
-        |bug| robbing(bug, TAKES_BACK_AND_SHARES), // The thief looks at a shared deque with one item. The owner takes the deque back, pops the
+        |bug| robbing(bug, TAKES_BACK_AND_SHARES),
+        // The thief looks at a shared deque with one item. The owner takes the deque back, pops the
         // item the short way, and shares again: the word is what it was.
         &[(Bug::NoNewTag, SYMPTOM)],
     );

@@ -71,7 +71,8 @@ fn a_push_beside_a_sleeper() {
 fn a_push_into_a_shared_deque_beside_a_sleeper() {
     Bound::exhaustive(300).check_and_refute(
         "biased miniature, shared: a push beside a sleeper",
-        |bug| sleeping(bug, false, PUSH), // The owner's load is as old as the thief's of `bottom`.
+        |bug| sleeping(bug, false, PUSH),
+        // The owner's load is as old as the thief's of `bottom`.
         &[(Bug::AnsweredByLoad, SYMPTOM)],
     );
 }
@@ -80,7 +81,8 @@ fn a_push_into_a_shared_deque_beside_a_sleeper() {
 fn taken_back_although_a_thief_has_asked() {
     Bound::exhaustive(20_000).check_and_refute(
         "biased miniature, shared: push, pop, push beside a sleeper",
-        |bug| sleeping(bug, false, PUSH_POP_PUSH), // The owner pops the last item; the thief asks, and finds nothing; the owner takes the
+        |bug| sleeping(bug, false, PUSH_POP_PUSH),
+        // The owner pops the last item; the thief asks, and finds nothing; the owner takes the
         // deque back, and its next push is short.
         &[(Bug::BiasedAlthoughAsked, SYMPTOM)],
     );
@@ -90,7 +92,8 @@ fn taken_back_although_a_thief_has_asked() {
 fn a_look_beside_nothing_must_not_forget() {
     Bound::exhaustive(29_000).check_and_refute(
         "biased miniature, shared: a look when nothing is left",
-        |bug| sleeping(bug, false, PUSH_POP_LOOK_PUSH), // The owner answers, pops its item, takes the deque back, and looks for sleepers when it
+        |bug| sleeping(bug, false, PUSH_POP_LOOK_PUSH),
+        // The owner answers, pops its item, takes the deque back, and looks for sleepers when it
         // has nothing to tell.
         &[(Bug::SharedForgotten, SYMPTOM)],
     );

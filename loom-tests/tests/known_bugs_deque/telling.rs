@@ -155,7 +155,8 @@ fn a_thief_comes_and_sleeps() {
             let sees = thief.join().unwrap();
             assert!(!worker.is_empty());
             assert!(sees || !asleep.is_asleep(0), "{SYMPTOM}");
-        }, // The thief takes the item before the owner has answered, asks again, and sleeps. The
+        },
+        // The thief takes the item before the owner has answered, asks again, and sleeps. The
         // answer takes that down as well, and there is nothing to tell of; the next push tells
         // nobody.
         &[(Bug::LateAnswerForgotten, SYMPTOM)],
@@ -183,7 +184,8 @@ fn a_push_in_a_call_that_blocks() {
             push(bug, &worker, &asleep, 0);
             let is_stolen = thief.join().unwrap();
             assert!(is_stolen || !asleep.is_asleep(0), "{SYMPTOM}");
-        }, // It keeps nothing to itself now, but what it pushes later it tells to nobody who has not
+        },
+        // It keeps nothing to itself now, but what it pushes later it tells to nobody who has not
         // asked.
         &[(Bug::OwnNotAsked, SYMPTOM)],
     );
