@@ -128,6 +128,7 @@ fn a_thief_beside_a_sleeper() {
 }
 
 /// Joiners, and work.
+#[derive(Default)]
 struct Pool {
     bug: Bug,
     work: AtomicBool,
@@ -142,11 +143,7 @@ impl Pool {
     fn new(bug: Bug) -> Arc<Self> {
         Arc::new(Self {
             bug,
-            work: AtomicBool::new(false),
-            count: AtomicUsize::new(0),
-            flags: [AtomicBool::new(false), AtomicBool::new(false)],
-            is_done: AtomicBool::new(false),
-            told: AtomicBool::new(false),
+            ..Self::default()
         })
     }
 

@@ -27,6 +27,7 @@ enum Bug {
     DrainThenStart,
 }
 
+#[derive(Default)]
 struct Toy {
     bug: Bug,
     word: AtomicU32,
@@ -41,8 +42,7 @@ impl Toy {
             bug,
             word: AtomicU32::new(word),
             entries: AtomicUsize::new(usize::from(word == READY)),
-            events: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            seen: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            ..Self::default()
         })
     }
 

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::account::findings::{begin_phase, complain, found, is_clean};
-use crate::account::happening::totals;
+use crate::account::{begin_phase, complain, found, is_clean, totals};
 use crate::machine::{heap, system};
-use crate::plan::phase::{Flood, MOST_FLOODED, Phase};
+use crate::plan::{Flood, MOST_FLOODED, Phase};
 use crate::stage::own;
 use crate::stage::resident::Resident;
 

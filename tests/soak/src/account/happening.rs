@@ -1,6 +1,6 @@
 //! Events and their counts: the totals of the report.
 
-use crate::account::count::Count;
+use crate::account::Count;
 
 macro_rules! happenings {
     ($($name:ident => $text:literal,)*) => {

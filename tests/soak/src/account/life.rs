@@ -7,11 +7,9 @@ use std::thread::{self, ThreadId};
 
 use filch_scheduler::{CommandError, ExitReason, Pid, ProcessError};
 
-use crate::account::count::{Count, Flag, lock};
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::plan::role::Role;
+use crate::account::{Count, Flag, Happening, complain, lock, note};
+use crate::cast::{Parcel, Soak};
+use crate::plan::Role;
 
 /// The end that a process has decided on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::panicking;
 
-use crate::account::count::Count;
-use crate::account::happening::{Happening, note};
+use crate::account::{Count, Happening, note};
 
 /// The kind of value that holds a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,17 +4,11 @@ use std::sync::Arc;
 
 use filch_scheduler::{Context, Event, Events, ExitReason, InitError, Process, StepOutput};
 
-use crate::account::count::Flag;
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::letter::{Pen, Word};
-use crate::account::life::{Expected, Intent, Life};
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::deeds::Doer;
-use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
-use crate::cast::world::World;
-use crate::plan::deed::Deed;
-use crate::plan::role::{Begin, Faults, Role};
+use crate::account::{
+    Expected, Flag, Happening, Intent, Kind, Life, Pen, Token, Word, complain, dispose, note,
+};
+use crate::cast::{Doer, Errand, Fault, Parcel, Soak, Way, World};
+use crate::plan::{Begin, Deed, Faults, Role};
 use crate::random::Random;
 
 /// One version of a process.

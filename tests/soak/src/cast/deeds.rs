@@ -8,19 +8,9 @@ use filch_actors::RegisterError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Handle, JoinError};
 
-use crate::account::count::lock;
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::letter::{Pen, Word};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::Actor;
-use crate::cast::futures::spawn;
-use crate::cast::submit::submit;
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::World;
-use crate::plan::deed::{Deed, Peer};
-use crate::plan::role::{Begin, Role};
+use crate::account::{Happening, Kind, Life, Pen, Token, Word, complain, dispose, lock, note};
+use crate::cast::{Actor, Soak, World, spawn, submit};
+use crate::plan::{Begin, Deed, Peer, Role};
 use crate::random::Random;
 
 /// A thread or a process that does something.

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use filch_actors::BlockingThreads;
 use filch_scheduler::{CommandHandler, Completion};
 
-use crate::account::token::Kind;
-use crate::cast::shelf::Held;
-use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
+use crate::account::Kind;
+use crate::cast::{Errand, Fault, Held, Parcel, Soak, Way};
 
 /// Carries out the commands.
 pub(crate) struct Handler(BlockingThreads);

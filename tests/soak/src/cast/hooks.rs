@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use filch_scheduler::{Context, ExitReason, LifeCycle};
 
-use crate::account::happening::{Happening, note};
-use crate::cast::vocabulary::{Fault, Soak};
-use crate::cast::world::Roster;
-use crate::plan::role::Hook;
+use crate::account::{Happening, note};
+use crate::cast::{Fault, Roster, Soak};
+use crate::plan::Hook;
 
 /// Tells the roster of every life.
 pub(crate) struct Hooks(pub(crate) Arc<Roster>);

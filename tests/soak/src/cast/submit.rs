@@ -6,14 +6,9 @@ use std::sync::Arc;
 use filch_actors::prelude::*;
 use filch_scheduler::{Handle, NotAdmitted, ProcessError, ProcessHandle, Submission, SubmitError};
 
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::{Actor, Small};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::cast::world::World;
-use crate::plan::role::{Begin, Hook, Keep, Role, Size};
+use crate::account::{Happening, Kind, Life, Token, complain, dispose, note};
+use crate::cast::{Actor, Parcel, Small, Soak, World};
+use crate::plan::{Begin, Hook, Keep, Role, Size};
 
 /// Submits a process of that role, and takes care of its handle.
 pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> Arc<Life> {

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use filch_scheduler::Protocol;
 
-use crate::account::happening::{Happening, note};
-use crate::account::letter::Letter;
-use crate::account::token::{Kind, Token};
-use crate::cast::world::World;
+use crate::account::{Happening, Kind, Letter, Token, note};
+use crate::cast::World;
 
 /// The protocol.
 #[derive(Debug)]

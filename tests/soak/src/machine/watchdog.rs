@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
-use crate::account::count::lock;
-use crate::account::findings::{Place, place, progress_so_far};
-use crate::cast::vocabulary::Soak;
+use crate::account::{Place, lock, place, progress_so_far};
+use crate::cast::Soak;
 use crate::machine::system::thread_names;
 
 /// The program's exit code if it hangs.

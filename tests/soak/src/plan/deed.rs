@@ -1,7 +1,7 @@
 //! The deeds of an outside thread, or of a process in its step.
 
-use crate::account::letter::Word;
-use crate::plan::role::{Faults, FutureRole, Role};
+use crate::account::Word;
+use crate::plan::{Faults, FutureRole, Role};
 use crate::random::Random;
 
 /// A process to act on: the number of processes at that moment decides which one.

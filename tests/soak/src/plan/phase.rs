@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::plan::deed::{Deed, Mix};
-use crate::plan::role::Faults;
+use crate::plan::{Deed, Faults, Mix};
 use crate::random::Random;
 
 /// The plan of one phase.

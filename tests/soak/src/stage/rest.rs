@@ -7,12 +7,8 @@ use std::time::{Duration, Instant};
 use filch_actors::prelude::*;
 use filch_scheduler::Handle;
 
-use crate::account::count::lock;
-use crate::account::findings::{begin_stage, complain};
-use crate::account::token::dispose;
-use crate::cast::deeds::name_of;
-use crate::cast::vocabulary::Soak;
-use crate::cast::world::{Roster, World};
+use crate::account::{begin_stage, complain, dispose, lock};
+use crate::cast::{Roster, Soak, World, name_of};
 use crate::machine::watchdog::hang;
 
 /// The time limit for coming to rest.
