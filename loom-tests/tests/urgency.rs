@@ -11,8 +11,8 @@
 use filch_event_queue::EventQueue;
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
 use filch_scheduler::table::{Urgency, Urgent};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check, refute};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 const TOO_LATE: &str = "a turn after the call has not found the signal";
 
@@ -86,10 +86,7 @@ impl Process {
 /// Tells in which of two turns the signal was found: the first may have come too early.
 fn meet(signal: fn(&Process) -> bool) -> usize {
     let process = Process::with_two_events();
-    let other = thread::spawn({
-        let process = process.clone();
-        move || signal(&process)
-    });
+    let other = beside(&process, signal);
     let early = process.turn();
     // There is more in the queue, perhaps.
     assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
@@ -103,28 +100,19 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
 
 #[test]
 fn a_signal_is_found_by_the_next_turn() {
-    let outcomes = Outcomes::new();
-    check(
-        "the turn that clears the bit finds the signal, and no other need look",
-        Bound::exhaustive(1_400),
-        {
-            let outcomes = outcomes.clone();
-            move || outcomes.observe(meet(Process::signal))
-        },
-    );
-    outcomes.assert_exactly([1, 2]);
+    Bound::exhaustive(1_400)
+        .outcomes(
+            "the turn that clears the bit finds the signal, and no other need look",
+            || meet(Process::signal),
+        )
+        .assert_exactly([1, 2]);
 }
 
 #[test]
 fn a_bit_before_the_push_is_cleared_in_vain() {
-    refute(
-        "the bit is set before the push",
-        TOO_LATE,
-        Bound::exhaustive(1),
-        || {
-            meet(Process::signal_before_the_push);
-        },
-    );
+    Bound::exhaustive(1).refute("the bit is set before the push", TOO_LATE, || {
+        meet(Process::signal_before_the_push);
+    });
 }
 
 /// The bit of signals is set when a thread terminates the process; a worker clears that bit in the
@@ -132,19 +120,13 @@ fn a_bit_before_the_push_is_cleared_in_vain() {
 /// process that is never told to end.
 #[test]
 fn a_termination_outlives_an_urgent_signal() {
-    let outcomes = Outcomes::new();
-    check(
-        "clearing the bit of signals does not clear that of the end",
-        Bound::exhaustive(170),
-        {
-            let outcomes = outcomes.clone();
-            move || {
+    Bound::exhaustive(170)
+        .outcomes(
+            "clearing the bit of signals does not clear that of the end",
+            || {
                 let process = Process::with_two_events();
                 process.urgency.signal();
-                let other = thread::spawn({
-                    let process = process.clone();
-                    move || process.terminate()
-                });
+                let other = beside(&process, Process::terminate);
                 let early = process.ends();
                 if !early {
                     assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
@@ -152,9 +134,8 @@ fn a_termination_outlives_an_urgent_signal() {
                 let enqueues = other.join().unwrap();
                 assert!(!enqueues, "it was Ready, or Running");
                 assert!(early || process.ends(), "the end is forgotten");
-                outcomes.observe(early);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
+                early
+            },
+        )
+        .assert_exactly([false, true]);
 }

@@ -1,17 +1,17 @@
 //! Machines that have made way.
 
 use filch_processors::protocol::Permit;
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 use crate::pool::Pool;
 
 /// One processor, whose machine 0 has made way for a task. That has been run by machine 1, which
 /// has the processor.
 fn made_way() -> (Arc<Pool>, Permit) {
-    let (pool, mut permits) = Pool::new(1);
+    let (pool, [permit]) = Pool::new();
     pool.publish();
-    pool.hand_off(permits.remove(0), 0);
+    pool.hand_off(permit, 0);
     let permit = pool.awake(1).expect("it is woken for the task");
     assert!(pool.take());
     assert!(!pool.coordinator.stop_searching(&pool.queues));
@@ -24,55 +24,39 @@ fn made_way() -> (Arc<Pool>, Permit) {
 /// the processor's cell).
 #[test]
 fn a_rest_that_ends_against_a_processor_that_has_nothing_to_do() {
-    let outcomes = Outcomes::new();
-    check(
-        "a machine that has made way gets a processor, once",
-        Bound::exhaustive(100),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let (pool, permit) = made_way();
-                pool.coordinator.begin_to_rest(0);
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || {
-                        let stops = pool.coordinator.stop_resting(0);
-                        stops.then(|| pool.try_regain(0)).flatten()
-                    }
-                });
-                let handed = pool.coordinator.hand_to_resting(permit, 1);
-                let was_handed = handed.is_ok();
-                if let Err(permit) = handed {
-                    pool.go_idle(permit, 1);
-                }
-                let at_once = back.join().unwrap();
-                outcomes.observe((was_handed, at_once.is_some()));
-                drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
-                assert_eq!(pool.coordinator.control_word().waiting(), 0);
+    Bound::exhaustive(100)
+        .outcomes("a machine that has made way gets a processor, once", || {
+            let (pool, permit) = made_way();
+            pool.coordinator.begin_to_rest(0);
+            let back = beside(&pool, |pool| {
+                let stops = pool.coordinator.stop_resting(0);
+                stops.then(|| pool.try_regain(0)).flatten()
+            });
+            let handed = pool.coordinator.hand_to_resting(permit, 1);
+            let was_handed = handed.is_ok();
+            if let Err(permit) = handed {
+                pool.go_idle(permit, 1);
             }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, false), (false, true)]);
+            let at_once = back.join().unwrap();
+            let outcome = (was_handed, at_once.is_some());
+            drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
+            assert_eq!(pool.coordinator.control_word().waiting(), 0);
+            outcome
+        })
+        .assert_exactly([(true, false), (false, false), (false, true)]);
 }
 
 /// Machine 0 begins to rest just as the processor goes idle. One of the two sees the other. A
 /// failure: a machine that rests beside an idle processor, until its rest is over.
 #[test]
 fn a_rest_that_begins_against_a_processor_that_goes_idle() {
-    check(
-        "no machine rests beside an idle processor",
-        Bound::exhaustive(20),
-        || {
-            let (pool, permit) = made_way();
-            let idle = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || pool.go_idle(permit, 1)
-            });
-            pool.pass();
-            pool.coordinator.begin_to_rest(0);
-            idle.join().unwrap();
-            drop(pool.told_to_run(0));
-            assert!(!pool.coordinator.stop_resting(0));
-        },
-    );
+    Bound::exhaustive(20).check("no machine rests beside an idle processor", || {
+        let (pool, permit) = made_way();
+        let idle = beside(&pool, |pool| pool.go_idle(permit, 1));
+        pool.pass();
+        pool.coordinator.begin_to_rest(0);
+        idle.join().unwrap();
+        drop(pool.told_to_run(0));
+        assert!(!pool.coordinator.stop_resting(0));
+    });
 }

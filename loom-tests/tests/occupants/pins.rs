@@ -2,8 +2,8 @@
 
 use filch_scheduler::table::{Closed, Placement, Table, Takes};
 use filch_scheduler::{Node, Pid};
-use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use filch_sync::Arc;
+use loom_tests::{Bound, beside};
 
 type Processes = Table<crate::processes::Model>;
 
@@ -29,28 +29,23 @@ fn drop_handle(table: &Processes, pid: Pid) {
 /// one comes and goes. The thread may count its pin between the two, or under the second one, and
 /// be the last one to leave that. Failure: nobody clears the slot away, and it is lost.
 fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
-    let outcomes = Outcomes::new();
-    check(claim, Bound::preemptions(3, 100), {
-        let outcomes = outcomes.clone();
-        move || {
+    Bound::preemptions(3, 100)
+        .outcomes(claim, move || {
             let table = Arc::new(Processes::new(Node::default()));
             let first = ended(&table);
-            let looker = thread::spawn({
-                let table = table.clone();
-                move || look(&table, first)
-            });
+            let looker = beside(&table, move |table| look(table, first));
             drop_handle(&table, first);
             let second = ended(&table);
             drop_handle(&table, second);
-            outcomes.observe(looker.join().unwrap());
+            let outcome = looker.join().unwrap();
             let slots = 0..=second.slot();
             let occupy = |_| table.occupy(Placement::default()).unwrap().index();
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
-        }
-    });
-    outcomes.assert_exactly([0, 1]);
+            outcome
+        })
+        .assert_exactly([0, 1]);
 }
 
 #[test]
@@ -73,34 +68,24 @@ fn a_walk_that_comes_too_late_clears_away() {
 /// mailbox.
 #[test]
 fn a_guessed_pid_finds_a_furnished_slot() {
-    let outcomes = Outcomes::new();
-    check(
-        "a pinned process is as its submitter wants it",
-        Bound::exhaustive(6),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let table = Arc::new(Processes::new(Node::default()));
-                let first = ended(&table);
-                drop_handle(&table, first);
-                let guess = Pid::from_bits(first.to_bits() + 1);
-                let guesser = thread::spawn({
-                    let table = table.clone();
-                    move || {
-                        let process = table.pin(guess)?;
-                        Some(process.slot().mailbox.is_limited())
-                    }
-                });
-                let mailbox = Takes::none();
-                let placement = Placement {
-                    mailbox,
-                    ..Placement::default()
-                };
-                let second = table.pid_of(table.occupy(placement).unwrap());
-                assert_eq!(second, guess);
-                outcomes.observe(guesser.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([None, Some(true)]);
+    Bound::exhaustive(6)
+        .outcomes("a pinned process is as its submitter wants it", || {
+            let table = Arc::new(Processes::new(Node::default()));
+            let first = ended(&table);
+            drop_handle(&table, first);
+            let guess = Pid::from_bits(first.to_bits() + 1);
+            let guesser = beside(&table, move |table| {
+                let process = table.pin(guess)?;
+                Some(process.slot().mailbox.is_limited())
+            });
+            let mailbox = Takes::none();
+            let placement = Placement {
+                mailbox,
+                ..Placement::default()
+            };
+            let second = table.pid_of(table.occupy(placement).unwrap());
+            assert_eq!(second, guess);
+            guesser.join().unwrap()
+        })
+        .assert_exactly([None, Some(true)]);
 }

@@ -6,15 +6,9 @@ use std::sync::Arc;
 use filch_actors::prelude::*;
 use filch_scheduler::{Handle, NotAdmitted, ProcessError, ProcessHandle, Submission, SubmitError};
 
-use crate::account::findings::complain;
-use crate::account::happening::{Happening, note};
-use crate::account::life::Life;
-use crate::account::token::{Kind, Token, dispose};
-use crate::cast::actor::{Actor, Small};
-use crate::cast::vocabulary::{Parcel, Soak};
-use crate::cast::world::World;
-use crate::machine::heap::while_short;
-use crate::plan::role::{Begin, Hook, Keep, Role, Size};
+use crate::account::{Happening, Kind, Life, Token, complain, dispose, note};
+use crate::cast::{Actor, Parcel, Small, Soak, World};
+use crate::plan::{Begin, Hook, Keep, Role, Size};
 
 /// Submits a process of that role, and takes care of its handle.
 pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> Arc<Life> {
@@ -30,7 +24,7 @@ pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> A
         (None, Size::Boxed) => handle.submission_boxed(Box::new(actor), method, input),
     };
     let submission = with_options(submission, role);
-    match while_short(role.lacks_memory, || submission.submit()) {
+    match submission.submit() {
         Ok(process) => accepted(world, handle, &life, process),
         Err(error) => refused(world, &life, error),
     }
@@ -101,9 +95,6 @@ pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
         }
         SubmitError::NotAdmitted(NotAdmitted::LimitReached(limit), _) => {
             (world.limit == Some(limit.get()), Happening::RefusedByLimit)
-        }
-        SubmitError::NotAdmitted(NotAdmitted::NoMemory, _) => {
-            (role.lacks_memory, Happening::RefusedByMemory)
         }
         SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
         SubmitError::Hook(_) => (

@@ -1,50 +1,12 @@
-//! Whole pools with tasks that are bound to a thread.
-#![cfg(shuttle)]
+//! Tasks that are bound to a thread.
 
-use filch_processors::{BoundId, Config, Processors, Runner};
+use filch_processors::Processors;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread::{self, ThreadId};
 use shuttle_tests::{explore, resizer};
 
-/// Runs closures, each on the thread that it is bound to, with the pool at hand.
-struct Closures;
-
-struct Task {
-    to: Option<BoundId>,
-    body: Box<Body>,
-}
-
-type Body = dyn FnOnce(&Processors<Task>) + Send;
-
-fn task(to: Option<BoundId>, body: impl FnOnce(&Processors<Task>) + Send + 'static) -> Task {
-    let body = Box::new(body);
-    Task { to, body }
-}
-
-impl Runner<Task> for Closures {
-    type Scratch = ();
-
-    fn scratch(&self, _: usize) {}
-
-    fn bound_to(&self, task: &Task) -> Option<BoundId> {
-        task.to
-    }
-
-    fn run(&self, task: Task, pool: &Arc<Processors<Task>>, (): &mut ()) {
-        (task.body)(pool);
-    }
-}
-
-/// Starts a pool, lets `work` happen, stops it, and waits for its threads.
-fn with_pool(processors: usize, work: impl FnOnce(&Arc<Processors<Task>>)) {
-    let pool = Processors::new(Config::default().processors(processors)).unwrap();
-    let machines = Processors::start(&pool, Arc::new(Closures)).unwrap();
-    work(&pool);
-    pool.stop();
-    machines.join();
-    assert_eq!(pool.threads().threads, 0);
-}
+use crate::pool::{task, with_pool};
 
 /// A record of the threads that ran bound tasks.
 #[derive(Clone)]
@@ -76,18 +38,21 @@ fn bound_tasks_and_the_stop() {
         let free = Arc::new(AtomicUsize::new(0));
         with_pool(2, |pool| {
             let thread = Processors::reserve_thread(pool).unwrap();
-            let id = Some(thread.id());
+            let id = thread.id();
             for _ in 0..2 {
                 let (witness, free) = (witness.clone(), Arc::clone(&free));
-                pool.inject(task(id, move |pool| {
-                    witness.note();
-                    let again = witness.clone();
-                    pool.schedule(task(id, move |_| again.note()));
-                    pool.schedule(task(None, move |_| {
-                        free.fetch_add(1, Ordering::SeqCst);
-                    }));
-                    pool.blocking(thread::yield_now);
-                }));
+                pool.inject(
+                    task(move |pool| {
+                        witness.note();
+                        let again = witness.clone();
+                        pool.schedule(task(move |_| again.note()).bound_to(id));
+                        pool.schedule(task(move |_| {
+                            free.fetch_add(1, Ordering::SeqCst);
+                        }));
+                        pool.blocking(thread::yield_now);
+                    })
+                    .bound_to(id),
+                );
             }
             pool.stop();
             drop(thread);
@@ -107,16 +72,19 @@ fn bound_tasks_resizes_and_quiescence() {
         || {
             with_pool(2, |pool| {
                 let threads = [(); 2].map(|()| Processors::reserve_thread(pool).unwrap());
-                let ids = [0, 1].map(|number: usize| Some(threads[number].id()));
+                let ids = [0, 1].map(|number: usize| threads[number].id());
                 let witnesses = [Witness::new(), Witness::new()];
                 for number in 0..2 {
                     let own = witnesses[number].clone();
                     let others = witnesses[1 - number].clone();
-                    pool.inject(task(ids[number], move |pool| {
-                        own.note();
-                        pool.schedule(task(ids[1 - number], move |_| others.note()));
-                        pool.blocking(thread::yield_now);
-                    }));
+                    pool.inject(
+                        task(move |pool| {
+                            own.note();
+                            pool.schedule(task(move |_| others.note()).bound_to(ids[1 - number]));
+                            pool.blocking(thread::yield_now);
+                        })
+                        .bound_to(ids[number]),
+                    );
                 }
                 let resizer = resizer(pool);
                 pool.wait_quiescent().unwrap();
@@ -136,12 +104,15 @@ fn a_release_loses_nothing() {
         let ran = Arc::new(AtomicUsize::new(0));
         with_pool(2, |pool| {
             let thread = Processors::reserve_thread(pool).unwrap();
-            let id = Some(thread.id());
+            let id = thread.id();
             for _ in 0..3 {
                 let ran = Arc::clone(&ran);
-                pool.inject(task(id, move |_| {
-                    ran.fetch_add(1, Ordering::SeqCst);
-                }));
+                pool.inject(
+                    task(move |_| {
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    })
+                    .bound_to(id),
+                );
             }
             drop(thread);
             pool.wait_quiescent().unwrap();
