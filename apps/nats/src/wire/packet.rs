@@ -30,6 +30,18 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// Makes the header of the first packet of a link, to a node whose life is not known yet.
+    pub(crate) fn first(node: Node, life: Life, link: u32) -> Self {
+        Self {
+            to: None,
+            node,
+            life,
+            link,
+            packets: 0,
+            messages: 0,
+        }
+    }
+
     /// Writes it into the room at the front of a packet.
     pub(crate) fn put(&self, packet: &mut [u8]) {
         let header = [
