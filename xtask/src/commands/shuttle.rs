@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::support::error::Result;
-use crate::support::explore::{Harness, tally};
-use crate::support::process::{cargo_with_cfg, root};
+use crate::support::Result;
+use crate::support::explore::Harness;
+use crate::support::process::{cargo_in, root};
 use crate::support::programs;
-use crate::support::tally::{Tally, tests};
+use crate::support::tally::Tally;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
@@ -38,14 +38,12 @@ pub(crate) struct Options {
 const LIMIT: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let tally = explore(options)?;
-    println!("{tally}");
-    Ok(tally.exit_code())
+    explore(options)?.report()
 }
 
 /// Builds the tests, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut build = cargo_with_cfg("shuttle");
+    let mut build = cargo_in("shuttle");
     build.args(["test", "--no-run", "--package", "shuttle-tests"]);
     build.args(["--profile", "loom"]);
     let mut tests = programs::tests(&mut build, &["test"])?;
@@ -56,31 +54,18 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     }
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     let asked = [
-        ("FILCH_SHUTTLE_SCHEDULES", number(options.schedules)),
-        ("FILCH_SHUTTLE_SEED", number(options.seed)),
-        ("FILCH_SHUTTLE_REPLAY", options.replay.clone()),
+        number(options.schedules).map(|number| ("FILCH_SHUTTLE_SCHEDULES", number)),
+        number(options.seed).map(|number| ("FILCH_SHUTTLE_SEED", number)),
+        (options.replay.clone()).map(|schedule| ("FILCH_SHUTTLE_REPLAY", schedule)),
     ];
-    let asked = asked
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
     let harness = Harness {
         word: "schedules",
-        fields: ["test", "schedules", ">number", ">seconds", "claim"],
+        fields: &["test", "schedules", ">number", ">seconds", "claim"],
         folder: root().join("tests/shuttle"),
-        environment: asked.collect(),
-        must_explore_but: None,
+        environment: asked.into_iter().flatten().collect(),
+        about_itself: "",
         limit: LIMIT,
         shows_all: false,
     };
-    Ok(tally(&harness.explore(&tests)?))
-}
-
-/// Runs the tests of `filch-testing`, in which users' tests run.
-pub(crate) fn tests_of_testing() -> Result<Tally> {
-    let mut test = cargo_with_cfg("shuttle");
-    test.args(["test", "--package", "filch-testing", "--profile", "loom"]);
-    for variable in ["SCHEDULES", "SEED"] {
-        test.env_remove(format!("FILCH_TESTING_{variable}"));
-    }
-    tests(&mut test)
+    Ok(harness.explore(&tests)?.1)
 }

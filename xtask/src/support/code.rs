@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::error::Result;
+use super::Result;
 
 /// True if a file has tests alone: it is named `tests.rs`, or stands below a `tests`.
 pub(crate) fn is_for_tests(file: &Path) -> bool {

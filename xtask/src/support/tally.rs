@@ -3,9 +3,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::process::{Command, ExitCode, ExitStatus};
-use std::sync::Mutex;
 
-use super::error::Result;
+use super::Result;
 use super::process::tee;
 
 /// Numbers of tests, models or checks that passed and failed.
@@ -27,6 +26,12 @@ impl Tally {
     /// Returns whether nothing failed, and there was something to fail.
     pub(crate) const fn is_success(self) -> bool {
         self.failed == 0 && self.passed > 0
+    }
+
+    /// Prints it, as the last line of a command.
+    pub(crate) fn report(self) -> Result<ExitCode> {
+        println!("{self}");
+        Ok(self.exit_code())
     }
 
     pub(crate) fn exit_code(self) -> ExitCode {
@@ -51,40 +56,10 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs a `cargo test`, or a `cargo nextest run`, counts what its closing lines say, and notes the
-/// times of its tests.
+/// Runs a `cargo test`, or a `cargo nextest run`, and counts what its closing lines say.
 pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     let (status, output) = tee(command)?;
-    for (name, seconds) in output.lines().filter_map(time) {
-        note_time(name, seconds);
-    }
     Ok(verdict(status, tests_tally(&output)))
-}
-
-/// Reads nextest's line about a test, or that of libtest with `--report-time`.
-fn time(line: &str) -> Option<(&str, f64)> {
-    if let Some((_, rest)) = line.split_once("PASS [") {
-        let (seconds, name) = rest.split_once("s] ")?;
-        let name = name.split_once(") ").map_or(name, |(_, name)| name);
-        return Some((name, seconds.trim().parse().ok()?));
-    }
-    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
-    Some((name, rest.strip_suffix("s>")?.parse().ok()?))
-}
-
-static LONGEST: Mutex<Option<(String, f64)>> = Mutex::new(None);
-
-/// A test, a model or a schedule took so many seconds.
-pub(crate) fn note_time(name: impl Into<String>, seconds: f64) {
-    let mut longest = LONGEST.lock().expect("no holder panics");
-    if longest.as_ref().is_none_or(|(_, known)| *known < seconds) {
-        *longest = Some((name.into(), seconds));
-    }
-}
-
-/// The test that took longest until now, and its seconds.
-pub(crate) fn longest() -> Option<(String, f64)> {
-    LONGEST.lock().expect("no holder panics").clone()
 }
 
 /// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
@@ -134,7 +109,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, libtest_skipped, tests_tally, time};
+    use super::{Tally, libtest_skipped, tests_tally};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -160,13 +135,5 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             failed: 3,
         };
         assert_eq!(tests_tally(output), expected);
-    }
-
-    #[test]
-    fn the_time_of_a_test_is_read() {
-        let nextest = "        PASS [   2.031s] (1/2) a::b tests::c";
-        assert_eq!(time(nextest), Some(("a::b tests::c", 2.031)));
-        assert_eq!(time("test tests::c ... ok <0.5s>"), Some(("tests::c", 0.5)));
-        assert_eq!(time("test tests::c ... ok"), None);
     }
 }

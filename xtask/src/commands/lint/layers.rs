@@ -1,9 +1,7 @@
 //! Dependencies point downward only, and the primitives have none outside the workspace.
 
-use std::path::PathBuf;
-
-use super::finding::Finding;
-use crate::support::metadata::Member;
+use super::Finding;
+use crate::support::metadata::Package;
 
 /// The libraries and programs: each may depend on those before it.
 const LAYERS: &[&str] = &[
@@ -58,97 +56,87 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-scheduler", "tracing"),
 ];
 
+/// The packages that this one may depend on.
+pub(crate) fn below(package: &str) -> impl Iterator<Item = &'static str> {
+    LAYERS
+        .iter()
+        .copied()
+        .take_while(move |name| *name != package)
+}
+
 /// The packages that are of use by themselves, below the schedulers.
 pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
-    let is_below = |name: &&str| *name != "filch-processors";
-    LAYERS.iter().copied().take_while(is_below)
+    below("filch-processors")
 }
 
-/// The primitives that need no thread, and so no std.
-pub(crate) fn primitives_without_std() -> Vec<&'static str> {
-    let with_std = ["filch-parker", "filch-timers", "filch-blocking"];
-    primitives()
-        .filter(|name| !with_std.contains(name))
-        .collect()
-}
-
-pub(super) fn check(package: &str, member: &Member) -> Vec<Finding> {
-    if member.is_tool {
+pub(super) fn check(package: &Package) -> Vec<Finding> {
+    let name = &*package.name;
+    // Others stand around the libraries and programs.
+    let folder = package.manifest_path.ancestors().nth(2);
+    if !["crates", "compat", "apps"]
+        .iter()
+        .any(|of| folder.is_some_and(|own| own.ends_with(of)))
+    {
         return Vec::new();
     }
-    let rank = |package: &str| LAYERS.iter().position(|name| *name == package);
-    let finding = |message| Finding {
-        file: PathBuf::from("Cargo.toml"),
-        line: 1,
-        message: format!("{package} {message}"),
-    };
-    let Some(own) = rank(package) else {
-        return vec![finding(
-            "has no place in the layers of xtask/src/commands/lint/layers.rs".to_owned(),
-        )];
-    };
-    let mut findings = Vec::new();
-    for dependency in &member.inside {
-        if rank(dependency).is_none_or(|other| other >= own) {
-            findings.push(finding(format!(
-                "must not depend on {dependency}, which is not below it"
-            )));
-        }
+    let finding = |message| Finding::of("Cargo.toml", format!("{name} {message}"));
+    let is_known = |name: &str| LAYERS.contains(&name);
+    if !is_known(name) {
+        let message = "has no place in the layers of xtask/src/commands/lint/layers.rs";
+        return vec![finding(message.to_owned())];
     }
-    if !PROGRAMS.contains(&package) {
-        let is_foreign = |dependency: &&String| !FOREIGN.contains(&(package, dependency));
-        for dependency in member.outside.iter().filter(is_foreign) {
-            findings.push(finding(format!(
-                "must not depend on {dependency}, which is not ours"
-            )));
+    let wrong = package.dependencies.iter().filter_map(|dependency| {
+        let other = &*dependency.name;
+        // In no user's build: those of tests and build scripts, and of checkers.
+        let target = dependency.target.as_deref();
+        if dependency.kind.is_some() {
+            return None;
         }
-    }
-    findings
+        if dependency.path.is_some() {
+            let is_below = below(name).any(|below| below == other);
+            return (!is_below)
+                .then(|| format!("must not depend on {other}, which is not below it"));
+        }
+        let is_allowed = PROGRAMS.contains(&name)
+            || FOREIGN.contains(&(name, other))
+            || matches!(target, Some("cfg(loom)" | "cfg(shuttle)"));
+        (!is_allowed).then(|| format!("must not depend on {other}, which is not ours"))
+    });
+    wrong.map(finding).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Member, check};
+    use serde_json::json;
 
-    fn member(inside: &[&str], outside: &[&str]) -> Member {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Member {
-            inside: owned(inside),
-            outside: owned(outside),
-            ..Member::default()
-        }
+    use super::check;
+
+    /// The number of findings in a package with these dependencies.
+    fn found(name: &str, inside: &[&str], outside: &[&str]) -> usize {
+        let inside = inside
+            .iter()
+            .map(|name| json!({ "name": name, "path": "/" }));
+        let outside = outside.iter().map(|name| json!({ "name": name }));
+        let package = json!({
+            "name": name,
+            "version": "",
+            "manifest_path": "/filch/crates/a/Cargo.toml",
+            "dependencies": inside.chain(outside).collect::<Vec<_>>(),
+        });
+        check(&serde_json::from_value(package).unwrap()).len()
     }
 
     #[test]
-    fn downward_dependencies_are_allowed() {
-        assert!(
-            check(
-                "filch-injector",
-                &member(&["filch-sync", "filch-deque"], &[])
-            )
-            .is_empty()
-        );
-        assert!(check("filch-cli", &member(&["filch"], &["clap"])).is_empty());
-        assert!(check("filch-engine", &member(&[], &["corosensei"])).is_empty());
-        let mut tool = member(&[], &["serde_json"]);
-        tool.is_tool = true;
-        assert!(check("xtask", &tool).is_empty());
-    }
-
-    #[test]
-    fn upward_sideways_and_foreign_dependencies_are_found() {
+    fn dependencies_point_downward_and_inward() {
         assert_eq!(
-            check("filch-deque", &member(&["filch-processors"], &[])).len(),
-            1
+            found("filch-injector", &["filch-sync", "filch-deque"], &[]),
+            0
         );
-        assert_eq!(
-            check("filch-deque", &member(&["filch-injector"], &[])).len(),
-            1
-        );
-        assert_eq!(
-            check("filch-deque", &member(&["xtask"], &["libc"])).len(),
-            2
-        );
-        assert_eq!(check("filch-newcomer", &member(&[], &[])).len(), 1);
+        assert_eq!(found("filch-cli", &["filch"], &["clap"]), 0);
+        assert_eq!(found("filch-engine", &[], &["corosensei"]), 0);
+        assert_eq!(found("filch-deque", &["filch-processors"], &[]), 1);
+        assert_eq!(found("filch-deque", &["filch-injector"], &[]), 1);
+        assert_eq!(found("filch-deque", &["xtask"], &["libc"]), 2);
+        assert_eq!(found("filch-newcomer", &[], &[]), 1);
     }
 }

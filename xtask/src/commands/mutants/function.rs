@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, ImplItemFn, ItemFn, ItemImpl, ItemMod, Signature, TraitItemFn, Type};
 
-use crate::support::error::Result;
+use crate::support::Result;
 
 /// A function with a body, in shipped code.
 pub(super) struct Function {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::support::error::Result;
+use crate::support::Result;
 use crate::support::process::root;
 
 /// The folder of the files.
@@ -46,10 +46,10 @@ pub(super) struct Survivor {
 }
 
 impl Row {
-    /// True if a survivor has no reason yet.
-    pub(super) fn is_open(&self) -> bool {
-        let mut survived = self.survived.iter();
-        survived.any(|survivor| survivor.because.is_empty())
+    /// The survivors that have no reason yet.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Survivor> {
+        let survived = self.survived.iter();
+        survived.filter(|survivor| survivor.because.is_empty())
     }
 
     pub(super) fn mutants(&self) -> usize {

@@ -10,16 +10,6 @@ use super::edit::{Binding, Statement};
 /// The most characters of code in a mutant's name.
 const SHOWN: usize = 60;
 
-/// Two statements, as one piece of text.
-pub(super) struct Pair<'s>(pub(super) &'s Stmt, pub(super) &'s Stmt);
-
-impl ToTokens for Pair<'_> {
-    fn to_tokens(&self, tokens: &mut proc_macro2::TokenStream) {
-        self.0.to_tokens(tokens);
-        self.1.to_tokens(tokens);
-    }
-}
-
 pub(super) fn is_logical(operator: &BinOp) -> bool {
     matches!(operator, BinOp::And(_) | BinOp::Or(_))
 }
@@ -105,7 +95,7 @@ pub(super) fn name_of(statement: &Stmt) -> Option<String> {
 }
 
 /// True if `tokens` name a variable of this name: not a field or a method.
-fn uses(tokens: &impl ToTokens, name: &str) -> bool {
+pub(super) fn uses(tokens: &impl ToTokens, name: &str) -> bool {
     let text = tokens.to_token_stream().to_string();
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(name).any(|(at, _)| {
@@ -114,10 +104,6 @@ fn uses(tokens: &impl ToTokens, name: &str) -> bool {
         let before = before.trim_end();
         is_whole && (!before.ends_with('.') || before.ends_with(".."))
     })
-}
-
-pub(super) fn mentions(statement: &Stmt, name: &str) -> bool {
-    uses(statement, name)
 }
 
 /// Tells whether a declaration takes the place of a name that its own run uses.

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use super::moves;
 use super::mutant::{Mutant, Name};
-use crate::support::error::Result;
+use crate::support::Result;
 use crate::support::process::root;
 
 /// The page with the table, between its marks.
@@ -32,40 +31,50 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         match self {
             Self::Killed(model) => format!("killed by `{model}`"),
-            Self::Explained(reason) => format!("survived: {reason}"),
+            Self::Explained(reason) => format!("survived: {}", reason.replace('|', "\\|")),
             Self::Survived => "SURVIVED".to_owned(),
             Self::NotRun => "not run".to_owned(),
         }
     }
 
     fn read(text: &str) -> Self {
-        let killer = text.strip_prefix("killed by `");
-        match (killer, text.strip_prefix("survived: ")) {
-            (Some(model), _) => Self::Killed(model.trim_end_matches('`').to_owned()),
-            (_, Some(reason)) => Self::Explained(reason.to_owned()),
-            _ if text == "SURVIVED" => Self::Survived,
-            _ => Self::NotRun,
+        if let Some(model) = text.strip_prefix("killed by `") {
+            Self::Killed(model.trim_end_matches('`').to_owned())
+        } else if let Some(reason) = text.strip_prefix("survived: ") {
+            Self::Explained(reason.replace("\\|", "|"))
+        } else if text == "SURVIVED" {
+            Self::Survived
+        } else {
+            Self::NotRun
+        }
+    }
+
+    /// The heading under which it is counted.
+    pub(super) fn kind(&self) -> usize {
+        match self {
+            Self::Killed(_) => 0,
+            Self::Explained(_) => 1,
+            Self::Survived => 2,
+            Self::NotRun => 3,
         }
     }
 }
 
 /// The rows of the table: each mutant's name, and its verdict. A name that occurs twice does so in
 /// the order of the source.
-#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
     text: String,
     rows: Vec<(Name, Verdict)>,
 }
 
 impl Ledger {
-    /// Reads the page; nothing, if there is no table yet.
+    /// Reads the page.
     pub(super) fn read() -> Result<Self> {
         let page = fs::read_to_string(root().join(PAGE))?;
-        let (_, table, _) = parts(&page)?;
-        Ok(Self::parse(table))
+        Ok(Self::parse(parts(&page)?[1]))
     }
 
     fn parse(table: &str) -> Self {
@@ -74,18 +83,15 @@ impl Ledger {
             let [file, function, access, from, to, verdict] = cells[..] else {
                 return None;
             };
-            let file = Path::new("crates").join(file.trim_matches('`'));
-            if file.extension().is_none_or(|extension| extension != "rs") {
-                return None;
-            }
             let name = Name {
-                file: file.display().to_string(),
+                file: format!("crates/{}", file.trim_matches('`')),
                 function: function.trim_matches('`').to_owned(),
-                access: access.to_owned(),
-                from: from.to_owned(),
-                to: to.to_owned(),
+                change: format!("{access} {from} → {to}"),
             };
-            Some((name, Verdict::read(&verdict.replace("\\|", "|"))))
+            // Not the headings.
+            name.file
+                .ends_with(".rs")
+                .then(|| (name, Verdict::read(verdict)))
         });
         Self {
             rows: rows.collect(),
@@ -96,7 +102,9 @@ impl Ledger {
     /// The verdict on each of `mutants`: that of the row with its name, or of the row that it had
     /// before its file or its function was moved or renamed.
     pub(super) fn verdicts(&self, mutants: &[Mutant]) -> Vec<Verdict> {
-        let rows = moves::rows(&self.names(), &names(mutants));
+        let known: Vec<_> = self.rows.iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = mutants.iter().map(|mutant| &mutant.name).collect();
+        let rows = moves::rows(&known, &names);
         let verdict_on = |(mutant, row): (&Mutant, Option<usize>)| {
             let verdict = row.map_or(Verdict::NotRun, |row| self.rows[row].1.clone());
             match (verdict, &mutant.reason) {
@@ -108,21 +116,18 @@ impl Ledger {
         mutants.iter().zip(rows).map(verdict_on).collect()
     }
 
-    fn names(&self) -> Vec<Name> {
-        self.rows.iter().map(|(name, _)| name.clone()).collect()
-    }
-
     /// Lists what is wrong with the table, as the sources are now; `models` are the names of all
     /// models.
     pub(super) fn complaints(&self, mutants: &[Mutant], models: &BTreeSet<String>) -> Vec<String> {
         let verdicts = self.verdicts(mutants);
-        let complaint = |(mutant, verdict): (&Mutant, &Verdict)| {
+        let mut complaints = Vec::new();
+        for (mutant, verdict) in mutants.iter().zip(&verdicts) {
             let what = match verdict {
-                Verdict::Killed(model) if !models.contains(model) => {
+                Verdict::Killed(model) if models.contains(model) => continue,
+                Verdict::Explained(_) if mutant.reason.is_some() => continue,
+                Verdict::Killed(model) => {
                     format!("it was killed by `{model}`, which is no model any more")
                 }
-                Verdict::Killed(_) => return None,
-                Verdict::Explained(_) if mutant.reason.is_some() => return None,
                 Verdict::Explained(_) => {
                     "it survived, and its note no longer says what loom cannot show".to_owned()
                 }
@@ -131,16 +136,11 @@ impl Ledger {
                 }
                 Verdict::NotRun => "no verdict".to_owned(),
             };
-            let file = mutant.file.display();
-            Some(format!(
+            let file = &mutant.name.file;
+            complaints.push(format!(
                 "{mutant}: {what}; `cargo xtask orderings --write {file}` judges it"
-            ))
-        };
-        let mut complaints: Vec<_> = mutants
-            .iter()
-            .zip(&verdicts)
-            .filter_map(complaint)
-            .collect();
+            ));
+        }
         if self.text != table(mutants, &verdicts) {
             let stale = "the table of ordering mutants is not about the sources any more: `cargo \
                          xtask orderings --list --write` carries over what has moved";
@@ -150,86 +150,64 @@ impl Ledger {
     }
 }
 
-fn names(mutants: &[Mutant]) -> Vec<Name> {
-    mutants.iter().map(Mutant::name).collect()
-}
-
 /// Writes the table into the page.
 pub(super) fn write(mutants: &[Mutant], verdicts: &[Verdict]) -> Result<()> {
     let place = root().join(PAGE);
     let page = fs::read_to_string(&place)?;
-    let (before, _, after) = parts(&page)?;
-    fs::write(
+    let [before, _, after] = parts(&page)?;
+    Ok(fs::write(
         place,
         format!("{before}{}{after}", table(mutants, verdicts)),
-    )?;
-    Ok(())
+    )?)
 }
 
 /// The page up to the table, the table, the rest; the marks are not part of the table.
-fn parts(page: &str) -> Result<(&str, &str, &str)> {
+fn parts(page: &str) -> Result<[&str; 3]> {
     let begin = page.find(BEGIN).map(|begin| begin + BEGIN.len());
-    let end = page.find(END);
-    match (begin, end) {
+    match (begin, page.find(END)) {
         (Some(begin), Some(end)) if begin <= end => {
-            Ok((&page[..begin], &page[begin..end], &page[end..]))
+            Ok([&page[..begin], &page[begin..end], &page[end..]])
         }
         _ => Err(format!("{PAGE} lacks its marks, {BEGIN}and {END}").into()),
     }
 }
 
 fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
-    let mut text = format!("\n{}", tally_by_crate(mutants, verdicts));
-    text += "\n";
-    text += HEADINGS;
+    let mut crates = BTreeMap::new();
+    let mut all = [0; 4];
+    let mut rows = String::new();
     for (mutant, verdict) in mutants.iter().zip(verdicts) {
         let Name {
             file,
             function,
-            access,
-            from,
-            to,
-        } = mutant.name();
+            change,
+        } = &mutant.name;
         let file = file.trim_start_matches("crates/");
-        let verdict = verdict.text().replace('|', "\\|");
-        text += &format!("| `{file}` | `{function}` | {access} | {from} | {to} | {verdict} |\n");
+        let name = file.split('/').next().unwrap_or_default();
+        crates.entry(name).or_insert([0; 4])[verdict.kind()] += 1;
+        all[verdict.kind()] += 1;
+        let (from, to) = change.split_once(" → ").unwrap_or_default();
+        let (access, from) = from.rsplit_once(' ').unwrap_or_default();
+        let verdict = verdict.text();
+        rows += &format!("| `{file}` | `{function}` | {access} | {from} | {to} | {verdict} |\n");
     }
-    text + "\n"
-}
-
-fn tally_by_crate(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
-    let mut crates: BTreeMap<String, Vec<&Verdict>> = BTreeMap::new();
-    for (mutant, verdict) in mutants.iter().zip(verdicts) {
-        let name = mutant.file.components().nth(1);
-        let name = name.map_or(String::new(), |name| name.as_os_str().display().to_string());
-        crates.entry(name).or_default().push(verdict);
-    }
-    let mut text = "| crate | mutants | killed | survived, explained | survived | not run |\n\
+    let mut text = "\n| crate | mutants | killed | survived, explained | survived | not run |\n\
         |---|--:|--:|--:|--:|--:|\n"
         .to_owned();
-    let all = ("**all**".to_owned(), verdicts.iter().collect());
-    for (name, verdicts) in crates.into_iter().chain([all]) {
-        let count =
-            |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
-        text += &format!(
-            "| {name} | {} | {} | {} | {} | {} |\n",
-            verdicts.len(),
-            count(|verdict| matches!(verdict, Verdict::Killed(_))),
-            count(|verdict| matches!(verdict, Verdict::Explained(_))),
-            count(|verdict| *verdict == Verdict::Survived),
-            count(|verdict| *verdict == Verdict::NotRun),
-        );
+    for (name, counts) in crates.into_iter().chain([("**all**", all)]) {
+        let sum: usize = counts.iter().sum();
+        let [killed, explained, survived, not_run] = counts;
+        text += &format!("| {name} | {sum} | {killed} | {explained} | {survived} | {not_run} |\n");
     }
-    text
+    format!("{text}\n{HEADINGS}{rows}\n")
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::path::Path;
 
+    use super::super::mutant::tests::of;
     use super::{Ledger, Verdict, table};
-    use crate::commands::orderings::mutant;
 
     const TEXT: &str = "\
 fn f() {
@@ -246,7 +224,7 @@ fn f() {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mutants = mutant::of(Path::new("crates/deque/src/top.rs"), TEXT);
+        let mutants = of("crates/deque/src/top.rs", TEXT);
         let verdicts = [
             Verdict::Explained("ORDERING: loom cannot show it".to_owned()),
             Verdict::Killed("a".to_owned()),
@@ -258,13 +236,13 @@ fn f() {
 
     #[test]
     fn lines_may_move_and_orderings_may_not() {
-        let file = Path::new("crates/deque/src/top.rs");
-        let mutants = mutant::of(file, TEXT);
+        let file = "crates/deque/src/top.rs";
+        let mutants = of(file, TEXT);
         let killed = vec![Verdict::Killed("a".to_owned()); mutants.len()];
         let ledger = Ledger::parse(&table(&mutants, &killed));
-        let moved = mutant::of(file, &format!("// One more line.\n{TEXT}"));
+        let moved = of(file, &format!("// One more line.\n{TEXT}"));
         assert_eq!(ledger.complaints(&moved, &models()), [""; 0]);
-        let another = mutant::of(file, &TEXT.replacen("load", "swap", 1));
+        let another = of(file, &TEXT.replacen("load", "swap", 1));
         let complaints = ledger.complaints(&another, &models());
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(complaints[0].contains("top.rs:3 f: swap Acquire → Relaxed: no verdict"));
@@ -274,13 +252,13 @@ fn f() {
 
     #[test]
     fn a_verdict_follows_its_file_and_the_table_is_to_be_written_again() {
-        let mutants = mutant::of(Path::new("crates/deque/src/top.rs"), TEXT);
+        let mutants = of("crates/deque/src/top.rs", TEXT);
         let verdicts = [
             Verdict::Explained("ORDERING: loom cannot show it".to_owned()),
             Verdict::Killed("a".to_owned()),
         ];
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
-        let moved = mutant::of(Path::new("crates/deque/src/owner/top.rs"), TEXT);
+        let moved = of("crates/deque/src/owner/top.rs", TEXT);
         assert_eq!(ledger.verdicts(&moved), verdicts);
         assert_eq!(ledger.complaints(&moved, &models()).len(), 1);
         let again = Ledger::parse(&table(&moved, &ledger.verdicts(&moved)));
@@ -289,7 +267,7 @@ fn f() {
 
     #[test]
     fn a_killer_that_is_gone_is_found() {
-        let mutants = mutant::of(Path::new("crates/deque/src/top.rs"), TEXT);
+        let mutants = of("crates/deque/src/top.rs", TEXT);
         let killed = vec![Verdict::Killed("b".to_owned()); mutants.len()];
         let ledger = Ledger::parse(&table(&mutants, &killed));
         let complaints = ledger.complaints(&mutants, &models());
@@ -298,7 +276,7 @@ fn f() {
 
     #[test]
     fn survivors_need_a_reason() {
-        let mutants = mutant::of(Path::new("crates/deque/src/top.rs"), TEXT);
+        let mutants = of("crates/deque/src/top.rs", TEXT);
         let verdicts = [Verdict::Survived, Verdict::Explained("it was".to_owned())];
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
         assert_eq!(ledger.complaints(&mutants, &models()).len(), 2);

@@ -31,20 +31,20 @@ const CHANGES: &[Split] = &[
 /// Those of the same name belong together in their order. What is left over on both sides is then
 /// brought together by the rest of its name, provided that there is one way to do so: as many rows
 /// as mutants have that rest, all rows had one and the same other part, and so have all mutants.
-pub(super) fn rows(rows: &[Name], names: &[Name]) -> Vec<Option<usize>> {
+pub(super) fn rows<'n>(rows: &[&'n Name], names: &[&'n Name]) -> Vec<Option<usize>> {
     let mut found: Vec<Option<usize>> = vec![None; names.len()];
     for (step, split) in CHANGES.iter().enumerate() {
-        let rest = |name| (split(name).0, &name.access, &name.from, &name.to);
+        let rest = |name: &'n Name| (split(name).0, &name.change);
         let mut groups: BTreeMap<_, [Vec<usize>; 2]> = BTreeMap::new();
         for row in (0..rows.len()).filter(|row| !found.contains(&Some(*row))) {
-            groups.entry(rest(&rows[row])).or_default()[0].push(row);
+            groups.entry(rest(rows[row])).or_default()[0].push(row);
         }
         for index in (0..names.len()).filter(|index| found[*index].is_none()) {
-            groups.entry(rest(&names[index])).or_default()[1].push(index);
+            groups.entry(rest(names[index])).or_default()[1].push(index);
         }
         for [old, new] in groups.into_values() {
-            let parts: BTreeSet<_> = old.iter().map(|&row| split(&rows[row]).1).collect();
-            let new_parts: BTreeSet<_> = new.iter().map(|&name| split(&names[name]).1).collect();
+            let parts: BTreeSet<_> = old.iter().map(|&row| split(rows[row]).1).collect();
+            let new_parts: BTreeSet<_> = new.iter().map(|&name| split(names[name]).1).collect();
             let is_one_way = old.len() == new.len() && parts.len() == 1 && new_parts.len() == 1;
             if step == 0 || is_one_way {
                 new.iter()
@@ -67,16 +67,14 @@ mod tests {
             Name {
                 file: file.to_owned(),
                 function: function.to_owned(),
-                access: "load".to_owned(),
-                from: "Acquire".to_owned(),
-                to: "Relaxed".to_owned(),
+                change: "load Acquire → Relaxed".to_owned(),
             }
         };
         places.iter().map(name).collect()
     }
 
     fn found(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
-        rows(&names(old), &names(new))
+        rows(&Vec::from_iter(&names(old)), &Vec::from_iter(&names(new)))
     }
 
     #[test]
