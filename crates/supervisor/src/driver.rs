@@ -265,7 +265,7 @@ impl<P: Protocol> Driver<P> {
             above: &self.address,
         };
         // Data that the user's closure left half changed stays so for the next start.
-        let made = catch_panic(|| maker.make.make(birth)).unwrap_or_else(|message| {
+        let made = catch_panic(|| (maker.make)(birth)).unwrap_or_else(|message| {
             let reason = ExitReason::Panicked(message.into());
             Err(NotMade::Because(reason))
         });

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use crate::common::until;
 use filch_actors::{CallError, Caller, prelude::*};
 use filch_scheduler::{
     Builder, Completion, Context, Event, Events, ExitReason, Handle, InitError, Pid, Process,
@@ -109,19 +110,21 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Calls> {
 /// Waits until the process has begun and waits for a message, and all workers are idle.
 pub(crate) fn settle<R: Send + 'static>(scheduler: &Scheduler<Calls<R>>, submitted: usize) {
     let has_begun = |pid: &Pid| scheduler.info(*pid).is_some_and(|info| info.steps > 0);
-    while scheduler
-        .processes()
-        .iter()
-        .filter(|pid| has_begun(pid))
-        .count()
-        < submitted
-    {
-        thread::yield_now();
-    }
+    until(|| {
+        scheduler
+            .processes()
+            .iter()
+            .filter(|pid| has_begun(pid))
+            .count()
+            >= submitted
+    });
+    until_idle(scheduler);
+}
+
+/// Waits until all workers are idle.
+pub(crate) fn until_idle<P: Protocol>(scheduler: &Scheduler<P>) {
     let idle = format!("{} processors, {0} idle, 0 searching", scheduler.workers());
-    while !scheduler.dump().to_string().contains(&idle) {
-        thread::yield_now();
-    }
+    until(|| scheduler.dump().to_string().contains(&idle));
 }
 
 /// Submits the process, and waits until it is idle.
@@ -138,12 +141,12 @@ pub(crate) fn call(handle: &Handle<Calls>, to: Pid, number: u64) -> Result<u64, 
     handle.call(to, |caller| (number, caller))
 }
 
-fn visits(handle: &Handle<Calls>) -> u64 {
+pub(crate) fn visits<P: Protocol>(handle: &Handle<P>) -> u64 {
     let workers = handle.stats().workers;
     workers.iter().map(|worker| worker.processor.visits).sum()
 }
 
-fn wake_ups(handle: &Handle<Calls>) -> u64 {
+pub(crate) fn wake_ups<P: Protocol>(handle: &Handle<P>) -> u64 {
     let workers = handle.stats().workers;
     let wake_ups = workers.iter().map(|worker| worker.processor.wake_ups);
     wake_ups.sum()

@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::common::until;
 use filch_actors::CallError;
 use filch_actors::prelude::*;
 use filch_scheduler::{Scheduler, StepOutput, Undelivered};
@@ -87,9 +88,7 @@ fn a_process_that_ends_fails_the_calls_that_it_keeps() {
             }
             caller
         });
-        while scheduler.info(pid).unwrap().undelivered != Some(1) {
-            thread::yield_now();
-        }
+        until(|| scheduler.info(pid).unwrap().undelivered == Some(1));
         gate.send(()).unwrap();
         for caller in callers {
             let missing = caller.join().unwrap().unwrap_err();
@@ -104,9 +103,7 @@ fn what_is_not_delivered_comes_back() {
     let (process, _on) = echo();
     let pid = start(&scheduler, process);
     scheduler.terminate(pid).unwrap();
-    while scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| scheduler.live() == 0);
     let reason = |error: CallError<Calls>| match error {
         CallError::Send(error) => (error.to, error.reason, error.message.0),
         error => panic!("{error}"),
@@ -202,9 +199,7 @@ fn an_answer_that_comes_too_late() {
         assert!(matches!(late, Err(CallError::NotYet)));
         gate.send(()).unwrap();
     }
-    while dropped.load(Ordering::Relaxed) < 2 && scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| dropped.load(Ordering::Relaxed) >= 2 || scheduler.live() == 0);
     let panicked = scheduler.stats().workers[0].processor.panicked;
     assert_eq!((scheduler.live(), panicked), (1, 0));
 }

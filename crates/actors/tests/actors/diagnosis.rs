@@ -16,7 +16,6 @@ fn kept() -> (Scheduler<Test>, Pid, mpsc::Sender<()>) {
         entered.send(()).unwrap();
         assert!(gate.recv().is_err());
         out.done(0);
-        Ok(())
     });
     let keeping = scheduler.submission(keeping, "run", 0).name("keeper");
     let pid = keeping.submit().unwrap().pid();
@@ -84,7 +83,6 @@ fn a_process_sees_its_own_figures() {
             0 => out.idle(),
             _ => out.done(0),
         }
-        Ok(())
     });
     let curious = scheduler.submission(curious, "run", 0).name("curious");
     let curious = curious.submit().unwrap();
@@ -139,7 +137,6 @@ fn a_process_that_is_woken_waits_in_a_lane_of_its_own() {
         entered.send(pid).unwrap();
         assert!(gate.recv().is_err());
         out.done(0);
-        Ok(())
     });
     drop(scheduler.submit(keeping, "run", 0).unwrap());
     inside.recv().unwrap();

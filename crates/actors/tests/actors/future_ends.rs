@@ -12,7 +12,7 @@ use filch_actors::JoinHandle;
 use filch_actors::prelude::*;
 use filch_scheduler::{JoinError, ProcessError, Protocol, Scheduler, StepOutput, from_fn};
 
-use crate::common::{scheduler, summing};
+use crate::common::{scheduler, summing, until};
 
 /// Counts its drop, and then panics, if it is armed.
 struct Counted(Arc<AtomicUsize>, bool);
@@ -67,9 +67,7 @@ fn a_future_whose_destructor_panics_is_dropped_once() {
         } else {
             drop(future);
         }
-        while scheduler.live() > 0 {
-            thread::yield_now();
-        }
+        until(|| scheduler.live() == 0);
         scheduler.wait_for_standstill().unwrap();
         for count in [bomb, rest] {
             assert_eq!(count.load(Ordering::Relaxed), 1);
@@ -114,9 +112,7 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     };
     let (unasked, open) = spawn();
     open.send(()).unwrap();
-    while !unasked.has_ended() {
-        thread::yield_now();
-    }
+    until(|| unasked.has_ended());
     drop(unasked);
     assert_eq!(count.load(Ordering::Relaxed), 1);
 
@@ -124,9 +120,7 @@ fn an_output_that_panics_is_dropped_with_its_handle() {
     let poll = Pin::new(&mut polled).poll(&mut Context::from_waker(Waker::noop()));
     assert!(poll.is_pending());
     open.send(()).unwrap();
-    while !polled.has_ended() {
-        thread::yield_now();
-    }
+    until(|| polled.has_ended());
     drop(polled);
     assert_eq!(count.load(Ordering::Relaxed), 2);
 
@@ -153,9 +147,7 @@ fn the_exit_of_a_successor_is_dropped_with_the_futures_handle() {
             .upgrade(future.pid(), successor, "run", ())
             .is_ok()
     );
-    while !future.has_ended() {
-        thread::yield_now();
-    }
+    until(|| future.has_ended());
     assert_eq!(count.load(Ordering::Relaxed), 0);
     drop(future);
     assert_eq!(count.load(Ordering::Relaxed), 1);
@@ -249,9 +241,7 @@ fn whoever_is_last() {
             drop(future);
         });
     }
-    while scheduler.live() > 0 {
-        thread::yield_now();
-    }
+    until(|| scheduler.live() == 0);
     scheduler.wait_for_standstill().unwrap();
     assert_eq!(futures.load(Ordering::Relaxed), ROUNDS);
     assert_eq!(

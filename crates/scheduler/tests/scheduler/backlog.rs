@@ -9,7 +9,7 @@ use filch_actors::prelude::*;
 use filch_scheduler::*;
 
 use crate::common::{
-    Command, Scripted, Test, assert_terminated, closed_once, handle, scripted, summing,
+    Command, Scripted, Test, assert_terminated, closed_once, handle, scripted, start, summing,
 };
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,7 +43,6 @@ where
         } else {
             rest(context, events, out);
         }
-        Ok(())
     });
     (process, inside, go_on)
 }
@@ -98,13 +97,11 @@ fn others_come_before_a_backlog_is_through() {
             count(context, events, out);
         }
     });
-    let other = scripted(move |_, events, out| {
+    let other = start(&scheduler, move |_, events, out| {
         if !events.is_empty() {
             out.done(read.load(Ordering::Relaxed));
         }
-        Ok(())
     });
-    let other = scheduler.submit(other, "run", 0).unwrap();
     let busy = submit_with(&scheduler, busy, &inside, MANY);
     scheduler.send(other.pid(), (0, 0)).unwrap();
     go_on.send(()).unwrap();
@@ -145,7 +142,7 @@ fn a_termination_does_not_stand_behind_it() {
     let (process, go_on) = doomed(&scheduler);
     scheduler.terminate(process.pid()).unwrap();
     go_on.send(()).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
 }
 
 #[test]
@@ -173,7 +170,6 @@ fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
         let mut count = counting(MANY + 1, 3);
         move |context, events, out| {
             count(context, events, out);
-            Ok(())
         }
     }));
     scheduler.upgrade(pid, version, "run", 0).unwrap();
@@ -197,7 +193,7 @@ fn a_process_that_terminates_itself_has_no_other_step() {
     let closed = process.closed();
     let process = submit_with(&scheduler, process, &inside, MANY);
     go_on.send(()).unwrap();
-    assert_terminated(process);
+    assert_terminated(process.join());
     assert!(closed_once(&closed));
 }
 

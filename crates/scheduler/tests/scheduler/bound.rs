@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use crate::common::{Scripted, scheduler, scripted};
+use crate::common::{Scripted, scheduler, scripted, start};
 use filch_actors::prelude::*;
 use filch_scheduler::{Event, Pid};
 
@@ -26,7 +26,6 @@ fn counting(turns: u64, told: mpsc::Sender<ThreadId>) -> Scripted {
             left -= 1;
             out.go_on();
         }
-        Ok(())
     })
 }
 
@@ -76,7 +75,6 @@ fn a_message_wakes_it_on_its_thread() {
                 out.done(value);
             }
         }
-        Ok(())
     });
     let process = bound.submission(process, "run", 0).submit().unwrap();
     scheduler.send(process.pid(), (0, 7)).unwrap();
@@ -93,7 +91,6 @@ fn who_is_bound_to_a_released_thread_goes_on() {
         } else {
             out.done(1);
         }
-        Ok(())
     });
     let process = bound.submission(process, "run", 0).submit().unwrap();
     drop(bound);
@@ -106,13 +103,11 @@ fn a_dump_names_the_process_that_runs() {
     let scheduler = scheduler(1);
     let (tell, inside) = mpsc::channel::<Pid>();
     let (go_on, gate) = mpsc::channel::<()>();
-    let process = scripted(move |context, _, out| {
+    let process = start(&scheduler, move |context, _, out| {
         tell.send(context.pid()).unwrap();
         gate.recv().unwrap();
         out.done(0);
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     let pid = inside.recv().unwrap();
     let dump = scheduler.dump().to_string();
     assert!(dump.contains(&format!("process {pid}")), "{dump}");

@@ -124,7 +124,6 @@ fn workers_come_and_go_and_are_called_as_the_builder_says() {
     let named = scripted(|_, _, out| {
         let name = std::thread::current().name().unwrap().to_owned();
         out.done(u64::from(name.starts_with("loom-")));
-        Ok(())
     });
     assert_eq!(scheduler.execute(named, "run", 0).unwrap(), 1);
     assert_eq!(scheduler.set_workers(1).unwrap(), 3);

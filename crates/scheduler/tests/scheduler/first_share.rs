@@ -4,7 +4,7 @@
 use std::sync::{Arc, mpsc};
 
 use crate::backlog::gated;
-use crate::common::{Command, scheduler, scripted};
+use crate::common::{Command, scheduler, start};
 use filch_scheduler::{Event, Events, Protocol, Scheduler, from_fn};
 
 /// More than a step gets while their cost is unknown, and no more than a step may get.
@@ -19,7 +19,7 @@ fn a_completion_comes_first_where_one_is_waited_for() {
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let (mut steps, mut seen) = (0, Vec::new());
-    let process = scripted(move |_, events, out| {
+    let process = start(&scheduler, move |_, events, out| {
         steps += 1;
         if steps == 1 {
             entered.send(()).unwrap();
@@ -44,9 +44,7 @@ fn a_completion_comes_first_where_one_is_waited_for() {
         } else {
             out.idle();
         }
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     inside.recv().unwrap();
     // The worker is kept until all of it is in the queue.
     let (other, other_inside, other_go_on) = gated(|_, _, _| {});

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{
-    Command, Test, beginning, scheduler, scripted, summing, until_dropped, waiting,
+    Command, Test, beginning, scheduler, scripted, start, summing, until_dropped, waiting,
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
@@ -46,14 +46,12 @@ fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
 #[test]
 fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
     let (scheduler, alive) = with_hoarder();
-    let process = scripted(|_, events, out| {
+    let process = start(&scheduler, |_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Echo(1));
         }
         out.wait();
-        Ok(())
     });
-    let process = scheduler.submit(process, "run", 0).unwrap();
     scheduler.shutdown(Duration::from_millis(1)).unwrap();
     assert!(process.join().is_err());
     assert_eq!(Arc::strong_count(&alive), 1);
@@ -111,7 +109,6 @@ fn an_ended_process_is_not_listed() {
     let process = scripted(move |_, _, out| {
         out.yield_command(0, Command::Give(give.clone()));
         out.done(1);
-        Ok(())
     });
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
     let completion = completions.recv().unwrap();
@@ -156,7 +153,6 @@ fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
         move |_, _, out| {
             drop(owner.lock().unwrap().take());
             out.done(1);
-            Ok(())
         }
     });
     assert_eq!(handle.submit(process, "run", 0).unwrap().join().unwrap(), 1);

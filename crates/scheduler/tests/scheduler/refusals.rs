@@ -220,7 +220,7 @@ fn a_step_that_fails_or_panics_ends_its_process_and_no_other() {
     assert_eq!(message, "cannot go on");
     assert!(closed_once(&closed));
 
-    let panicking = scripted(|_, _, _| panic!("step's message"));
+    let panicking = scripted::<()>(|_, _, _| panic!("step's message"));
     let closed = panicking.closed();
     let error = scheduler.execute(panicking, "run", 0).unwrap_err();
     let ExecuteError::Process(ProcessError::Panicked(message)) = &error else {

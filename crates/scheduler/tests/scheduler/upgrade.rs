@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use crate::common::{
-    Command, Test, assert_terminated, beginning, scheduler, scripted, summing, waiting,
+    Command, Test, assert_terminated, beginning, scheduler, scripted, start, summing, waiting,
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
@@ -147,7 +147,6 @@ fn watching(pid: Pid) -> impl Process<Test> {
             assert_eq!((down.pid, down.reason), (pid, ExitReason::Done));
             out.done(1);
         }
-        Ok(())
     })
 }
 
@@ -197,7 +196,6 @@ fn one_without_a_mailbox_upgrades_itself() {
     let first = scripted(|context, _, out| {
         assert!(context.is_future());
         out.upgrade(Box::new(summing(1)), "run", 0);
-        Ok(())
     });
     let first = scheduler.submission(first, "run", 0);
     let process = first.without_mailbox().future().submit().unwrap();
@@ -218,7 +216,6 @@ fn from_outside_in_whatever_state() {
         let give = give.take().expect("it is stepped once");
         out.yield_command(7, Command::Give(give));
         out.wait();
-        Ok(())
     });
     let process = scheduler.submit(waiting(), "run", 0).unwrap();
     let pid = process.pid();
@@ -265,10 +262,9 @@ fn a_termination_comes_first() {
         context.handle().upgrade(pid, next, "run", 0).unwrap();
         context.terminate(pid).unwrap();
         out.done(1);
-        Ok(())
     });
     assert_eq!(scheduler.execute(both, "run", 0).unwrap(), 1);
-    assert_terminated(victim);
+    assert_terminated(victim.join());
     assert!(log.lock().unwrap().is_empty());
 }
 
@@ -280,13 +276,11 @@ fn a_step_counts_where_init_came_back() {
     fn busy(scheduler: &Handle<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
         let (entered, inside) = mpsc::channel();
         let (leave, gate) = mpsc::channel();
-        let process = scripted(move |_, _, out| {
+        let process = start(&scheduler, move |_, _, out| {
             entered.send(()).unwrap();
             gate.recv().unwrap();
             out.done(0);
-            Ok(())
         });
-        let process = scheduler.submit(process, "run", 0).unwrap();
         inside.recv().unwrap();
         (process, leave)
     }
