@@ -22,3 +22,12 @@ fn of_one(process: u32) -> io::Result<Duration> {
     let hundredths = numbers.filter_map(|number| number.parse::<u64>().ok());
     Ok(Duration::from_millis(10 * hundredths.sum::<u64>()))
 }
+
+/// Writes the median, the least and the greatest.
+pub(crate) fn spread(mut values: Vec<f64>) -> String {
+    values.sort_by(f64::total_cmp);
+    let [first, .., last] = &values[..] else {
+        return format!("{values:?}");
+    };
+    format!("{:7.2} ({first:.2} to {last:.2})", values[values.len() / 2])
+}

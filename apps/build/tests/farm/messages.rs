@@ -50,49 +50,25 @@ impl Decoder for Raw {
     }
 }
 
-/// A change of a good message on its way.
+/// A change of a good message on its way: some bytes are lost, and others are put in their place.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
-    Set(usize, u8),
-    Flip(usize, u8),
-    Insert(usize, Vec<u8>),
-    Remove(usize, usize),
-    Repeat(usize, usize),
+pub(crate) struct Change {
+    at: usize,
+    lost: usize,
+    put: Vec<u8>,
 }
 
 pub(crate) fn change() -> impl Strategy<Value = Change> {
-    let at = any::<usize>;
-    prop_oneof![
-        (at(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
-        (at(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        (at(), vec(any::<u8>(), 1..12)).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
-        (at(), 1..40_usize).prop_map(|(at, length)| Change::Remove(at, length)),
-        (at(), 1..90_usize).prop_map(|(at, length)| Change::Repeat(at, length)),
-    ]
+    let lost = prop_oneof![3 => 0..2_usize, 1 => 0..40_usize];
+    let put = prop_oneof![vec(any::<u8>(), 0..2), vec(any::<u8>(), 0..12)];
+    (any::<usize>(), lost, put).prop_map(|(at, lost, put)| Change { at, lost, put })
 }
 
 pub(crate) fn apply(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
-    for change in changes {
-        let length = bytes.len();
-        let index = |at: usize| if length == 0 { 0 } else { at % length };
-        match change {
-            Change::Set(at, byte) if length > 0 => bytes[index(*at)] = *byte,
-            Change::Flip(at, bit) if length > 0 => bytes[index(*at)] ^= 1 << bit,
-            Change::Insert(at, more) => {
-                let at = index(*at);
-                bytes.splice(at..at, more.iter().copied());
-            }
-            Change::Remove(at, count) => {
-                let at = index(*at);
-                bytes.drain(at..(at + count).min(length));
-            }
-            Change::Repeat(at, count) => {
-                let at = index(*at);
-                let part = bytes[at..(at + count).min(length)].to_vec();
-                bytes.splice(at..at, part);
-            }
-            _ => {}
-        }
+    for Change { at, lost, put } in changes {
+        let at = at % (bytes.len() + 1);
+        let end = bytes.len().min(at + lost);
+        bytes.splice(at..end, put.iter().copied());
     }
     bytes
 }

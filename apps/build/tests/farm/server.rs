@@ -1,38 +1,34 @@
-//! A server for a test, and clients of it.
+//! A server for a test, with a folder of its own.
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
-use bazel_remote_apis::google::bytestream::{ReadRequest, WriteRequest};
 use bytes::Bytes;
 use filch_build::digest::Digest;
-use filch_build::reapi::action_cache_client::ActionCacheClient;
-use filch_build::reapi::capabilities_client::CapabilitiesClient;
-use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
-use filch_build::reapi::{
-    BatchUpdateBlobsRequest, FindMissingBlobsRequest, batch_update_blobs_request,
-};
 use filch_build::server::{Config, Running, Server};
-use filch_build::storage::Location;
-use futures_util::stream;
-use http_body_util::{BodyExt as _, Full};
+use filch_build::storage::{Counters, Location};
+use http::HeaderMap;
+use http_body_util::{BodyExt as _, Collected, Full};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tonic::transport::Channel;
-use tonic::{Code, Status};
 
-/// The time limit of a wait: after it, the test fails.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+use crate::client::{Client, soon};
 
-/// A server in this process or another one, with a folder of its own that is removed with it.
+/// A server in this process or another one, with a folder that is removed with it, and its client.
 pub(crate) struct TestServer<R = Running> {
     pub(crate) running: R,
     pub(crate) folder: TempDir,
-    pub(crate) channel: Channel,
+    pub(crate) client: Client,
+}
+
+impl<R> Deref for TestServer<R> {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 pub(crate) async fn start() -> TestServer {
@@ -50,106 +46,61 @@ pub(crate) async fn start_in(folder: TempDir, change: impl FnOnce(&mut Config)) 
     };
     change(&mut config);
     let running = Server::start(config).await.unwrap();
-    let channel = channel(running.address()).await;
+    let client = Client::new(running.address()).await;
     TestServer {
         running,
         folder,
-        channel,
-    }
-}
-
-pub(crate) async fn channel(address: SocketAddr) -> Channel {
-    let endpoint = Channel::from_shared(format!("http://{address}")).unwrap();
-    endpoint.connect().await.unwrap()
-}
-
-impl<R> TestServer<R> {
-    pub(crate) fn channel(&self) -> Channel {
-        self.channel.clone()
-    }
-
-    pub(crate) fn content(&self) -> ContentAddressableStorageClient<Channel> {
-        ContentAddressableStorageClient::new(self.channel.clone())
-    }
-
-    pub(crate) fn bytes(&self) -> ByteStreamClient<Channel> {
-        ByteStreamClient::new(self.channel.clone())
-    }
-
-    pub(crate) fn actions(&self) -> ActionCacheClient<Channel> {
-        ActionCacheClient::new(self.channel.clone())
-    }
-
-    pub(crate) fn capabilities(&self) -> CapabilitiesClient<Channel> {
-        CapabilitiesClient::new(self.channel.clone())
-    }
-
-    /// Stores a blob.
-    pub(crate) async fn store(&self, bytes: &[u8]) -> Digest {
-        let digest = Digest::of(bytes);
-        let upload = stream::iter(upload(digest, bytes));
-        let answer = self.bytes().write(upload).await.unwrap();
-        assert_eq!(answer.into_inner().committed_size, bytes.len() as i64);
-        digest
-    }
-
-    pub(crate) async fn has(&self, digest: Digest) -> bool {
-        let request = FindMissingBlobsRequest {
-            blob_digests: vec![digest.into()],
-            ..Default::default()
-        };
-        let answer = self.content().find_missing_blobs(request).await.unwrap();
-        answer.into_inner().missing_blob_digests.is_empty()
-    }
-
-    /// Reads a blob by `ByteStream`.
-    pub(crate) async fn read(&self, digest: Digest) -> Result<Vec<u8>, Status> {
-        self.read_part(digest, 0, 0).await
-    }
-
-    pub(crate) async fn read_part(
-        &self,
-        digest: Digest,
-        offset: i64,
-        limit: i64,
-    ) -> Result<Vec<u8>, Status> {
-        let request = ReadRequest {
-            resource_name: format!("blobs/{digest}"),
-            read_offset: offset,
-            read_limit: limit,
-        };
-        let mut pieces = self.bytes().read(request).await?.into_inner();
-        let mut bytes = Vec::new();
-        while let Some(piece) = pieces.message().await? {
-            bytes.extend(piece.data);
-        }
-        Ok(bytes)
+        client,
     }
 }
 
 impl TestServer {
     /// Ends the server, and starts another one in its folder.
     pub(crate) async fn restart(self, change: impl FnOnce(&mut Config)) -> Self {
-        drop(self.channel);
+        drop(self.client);
         self.running.shutdown().await;
         start_in(self.folder, change).await
     }
 
-    /// Returns the path of a blob on the disk.
-    pub(crate) fn file(&self, digest: Digest) -> PathBuf {
-        let hex = digest.hex();
-        self.folder.path().join("blobs").join(&hex[..2]).join(hex)
+    pub(crate) fn counters(&self) -> &Counters {
+        self.running.cache().storage().counters()
     }
 
-    /// Waits until no upload has a file; fails otherwise.
-    pub(crate) async fn no_temporary_files(&self) {
+    /// Returns the path of a blob on the disk.
+    pub(crate) fn file(&self, digest: Digest) -> PathBuf {
+        self.folder.path().join("blobs").join(place(digest))
+    }
+
+    /// Waits until that many uploads have a file.
+    pub(crate) async fn temporary_files(&self, files: usize) {
         let folder = self.folder.path().join("temporary");
-        eventually("temporary files go", || count(&folder) == 0).await;
+        eventually("temporary files", || count(&folder) == files).await;
+    }
+
+    /// Sends a request by HTTP/1.1.
+    pub(crate) async fn http(&self, method: &str, path: &str, body: impl Into<Bytes>) -> Answer {
+        self.http_with(method, path, &[], body).await
+    }
+
+    pub(crate) async fn http_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        http(self.running.address(), method, path, headers, body).await
     }
 }
 
+/// Returns the place of a blob or a result below their folders.
+pub(crate) fn place(digest: Digest) -> String {
+    let hex = digest.hex();
+    format!("{}/{hex}", &hex[..2])
+}
+
 /// Counts the files in a folder and in its subfolders.
-pub(crate) fn count(folder: &Path) -> usize {
+fn count(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
@@ -164,44 +115,8 @@ pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
             tokio::task::yield_now().await;
         }
     };
-    assert!(timeout(LONG, wait).await.is_ok(), "did not come: {what}");
-}
-
-/// Makes the messages of an upload.
-pub(crate) fn upload(digest: Digest, bytes: &[u8]) -> Vec<WriteRequest> {
-    const PIECE: usize = 1 << 20;
-    let mut offset = 0;
-    let mut messages = Vec::new();
-    while messages.is_empty() || offset < bytes.len() {
-        let to = bytes.len().min(offset + PIECE);
-        messages.push(write(digest, offset, &bytes[offset..to], to == bytes.len()));
-        offset = to;
-    }
-    messages
-}
-
-/// Makes a message of an upload.
-pub(crate) fn write(digest: Digest, offset: usize, bytes: &[u8], finish: bool) -> WriteRequest {
-    WriteRequest {
-        resource_name: format!("uploads/5b1e4c2a-0001/blobs/{digest}"),
-        write_offset: offset as i64,
-        finish_write: finish,
-        data: bytes.to_vec(),
-    }
-}
-
-pub(crate) fn batch(blobs: &[(Digest, &[u8])]) -> BatchUpdateBlobsRequest {
-    let requests = blobs
-        .iter()
-        .map(|(digest, data)| batch_update_blobs_request::Request {
-            digest: Some((*digest).into()),
-            data: data.to_vec(),
-            ..Default::default()
-        });
-    BatchUpdateBlobsRequest {
-        requests: requests.collect(),
-        ..Default::default()
-    }
+    let came = tokio::time::timeout(crate::client::LONG, wait).await;
+    assert!(came.is_ok(), "did not come: {what}");
 }
 
 /// Makes bytes that differ from all around them.
@@ -218,59 +133,61 @@ pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-#[track_caller]
-pub(crate) fn refused<T: std::fmt::Debug>(answer: Result<T, Status>, code: Code, why: &str) {
-    let status = answer.expect_err("it should have been refused");
-    assert_eq!(status.code(), code, "{status}");
-    assert!(status.message().contains(why), "{status}");
+/// The answer to a request by HTTP.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    /// `None` if the connection broke.
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> String {
+        let body = self.body.clone().unwrap_or_default();
+        String::from_utf8_lossy(&body).into_owned()
+    }
+
+    #[track_caller]
+    pub(crate) fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{}", self.text());
+    }
 }
 
 /// Sends one HTTP/1.1 request, on a connection of its own.
-pub(crate) async fn http(
+async fn http(
     address: SocketAddr,
-    request: http_types::Builder,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
     body: impl Into<Bytes>,
-) -> http_types::Answer {
-    let stream = TcpStream::connect(address).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .unwrap();
-    tokio::spawn(connection);
-    let request = request.header("host", address.to_string());
+) -> Answer {
+    let mut sender = connect(address).await;
+    let mut request = http::Request::builder().method(method).uri(path);
+    request = request.header("host", address.to_string());
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
     let request = request.body(Full::new(body.into())).unwrap();
-    let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-    http_types::Answer {
+    let answer = soon(sender.send_request(request)).await.unwrap();
+    let (head, body) = answer.into_parts();
+    Answer {
         status: head.status.as_u16(),
         headers: head.headers,
-        body: body
-            .collect()
-            .await
-            .map(http_body_util::Collected::to_bytes)
-            .ok(),
+        body: body.collect().await.map(Collected::to_bytes).ok(),
     }
 }
 
-pub(crate) mod http_types {
-    use bytes::Bytes;
-
-    pub(crate) type Builder = http::request::Builder;
-
-    #[derive(Debug)]
-    pub(crate) struct Answer {
-        pub(crate) status: u16,
-        pub(crate) headers: http::HeaderMap,
-        /// `None` if the connection broke.
-        pub(crate) body: Option<Bytes>,
-    }
-
-    pub(crate) fn request(method: &str, path: &str) -> Builder {
-        Builder::new().method(method).uri(path)
-    }
-
-    impl Answer {
-        pub(crate) fn text(&self) -> String {
-            let body = self.body.clone().unwrap_or_default();
-            String::from_utf8_lossy(&body).into_owned()
-        }
-    }
+/// Connects to a server of HTTP/1.1.
+pub(crate) async fn connect<B>(address: SocketAddr) -> hyper::client::conn::http1::SendRequest<B>
+where
+    B: hyper::body::Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    B: Send + 'static,
+{
+    let stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let connected = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = connected.unwrap();
+    tokio::spawn(connection);
+    sender
 }

@@ -2,53 +2,54 @@
 
 use filch_build::cache::MAX_BATCH;
 use filch_build::digest::Digest;
+use filch_build::reapi::capabilities_client::CapabilitiesClient;
 use filch_build::reapi::{
-    BatchReadBlobsRequest, Directory, DirectoryNode, FindMissingBlobsRequest,
+    self, BatchReadBlobsRequest, Directory, DirectoryNode, FindMissingBlobsRequest,
     GetCapabilitiesRequest, GetTreeRequest, compressor, digest_function,
 };
-use prost::Message as _;
-use tonic::Code;
+use tonic::{Code, Status};
 
-use crate::server::{TestServer, batch, noise, refused, start, start_with};
+use crate::client::{Client, batch, refused};
+use crate::server::{TestServer, noise, start, start_with};
+
+/// Stores a batch; returns the code for each blob.
+async fn codes(client: &Client, blobs: &[(Digest, &[u8])]) -> Vec<i32> {
+    let answer = client.content().batch_update_blobs(batch(blobs)).await;
+    let statuses = answer.unwrap().into_inner().responses.into_iter();
+    statuses.map(|blob| blob.status.unwrap().code).collect()
+}
+
+/// Reads a batch; returns the code and the bytes for each blob.
+async fn read_batch(
+    client: &Client,
+    digests: Vec<reapi::Digest>,
+) -> Result<Vec<(i32, Vec<u8>)>, Status> {
+    let request = BatchReadBlobsRequest {
+        digests,
+        ..Default::default()
+    };
+    let answer = client.content().batch_read_blobs(request).await?;
+    let found = answer.into_inner().responses.into_iter();
+    let found = found.map(|blob| (blob.status.unwrap().code, blob.data));
+    Ok(found.collect())
+}
 
 #[tokio::test]
 async fn what_is_stored_is_found_and_read() {
     let server = start().await;
     let (one, two) = (noise(10, 1), noise(100_000, 2));
     let (first, second) = (Digest::of(&one), Digest::of(&two));
-    let answer = server
-        .content()
-        .batch_update_blobs(batch(&[(first, &one), (second, &two)]))
-        .await;
-    for response in answer.unwrap().into_inner().responses {
-        assert_eq!(response.status.unwrap().code, Code::Ok as i32);
-    }
-    let absent = Digest::of(b"absent");
-    let request = FindMissingBlobsRequest {
-        blob_digests: [absent, first, Digest::EMPTY, second]
-            .map(Into::into)
-            .to_vec(),
-        ..Default::default()
-    };
-    let answer = server.content().find_missing_blobs(request).await.unwrap();
-    assert_eq!(answer.into_inner().missing_blob_digests, [absent.into()]);
-    let request = BatchReadBlobsRequest {
-        digests: [second, absent, first, Digest::EMPTY]
-            .map(Into::into)
-            .to_vec(),
-        ..Default::default()
-    };
-    let answer = server.content().batch_read_blobs(request).await.unwrap();
-    let found = answer.into_inner().responses.into_iter();
-    let found: Vec<_> = found
-        .map(|blob| (blob.status.unwrap().code, blob.data))
-        .collect();
-    let ok = Code::Ok as i32;
-    let missing = Code::NotFound as i32;
     assert_eq!(
-        found,
-        [(ok, two), (missing, vec![]), (ok, one), (ok, vec![])]
+        codes(&server, &[(first, &one), (second, &two)]).await,
+        [0, 0]
     );
+    let absent = Digest::of(b"absent");
+    let missing = server.missing(vec![absent, first, Digest::EMPTY, second]);
+    assert_eq!(missing.await.unwrap(), [absent]);
+    let digests = [second, absent, first, Digest::EMPTY].map(Into::into);
+    let found = read_batch(&server, digests.to_vec()).await.unwrap();
+    let missing = (Code::NotFound as i32, vec![]);
+    assert_eq!(found, [(0, two), missing, (0, one), (0, vec![])]);
 }
 
 #[tokio::test]
@@ -58,28 +59,19 @@ async fn a_wrong_blob_of_a_batch_is_refused_alone() {
     let wrong = Digest::of(b"other");
     let longer = Digest::from_hash(*Digest::of(b"longer").hash(), 7);
     let shorter = Digest::from_hash(*Digest::of(b"shorter").hash(), 2);
-    let request = batch(&[
+    let blobs: [(_, &[u8]); 4] = [
         (wrong, b"bytes"),
         (right, b"right"),
         (longer, b"longer"),
         (shorter, b"shorter"),
-    ]);
-    let answer = server.content().batch_update_blobs(request).await.unwrap();
-    let statuses = answer.into_inner().responses.into_iter();
-    let codes: Vec<_> = statuses.map(|blob| blob.status.unwrap().code).collect();
+    ];
     let bad = Code::InvalidArgument as i32;
-    assert_eq!(codes, [bad, Code::Ok as i32, bad, bad]);
+    assert_eq!(codes(&server, &blobs).await, [bad, 0, bad, bad]);
     assert!(server.has(right).await);
-    for digest in [
-        wrong,
-        longer,
-        shorter,
-        Digest::of(b"longer"),
-        Digest::of(b"bytes"),
-    ] {
-        assert!(!server.has(digest).await, "{digest}");
-    }
-    server.no_temporary_files().await;
+    let (longer_too, wrong_too) = (Digest::of(b"longer"), Digest::of(b"bytes"));
+    let all = vec![wrong, longer, shorter, longer_too, wrong_too];
+    assert_eq!(server.missing(all.clone()).await.unwrap(), all);
+    server.temporary_files(0).await;
 }
 
 #[tokio::test]
@@ -102,20 +94,12 @@ async fn a_batch_has_a_limit() {
     let answer = server.content().batch_update_blobs(request).await;
     refused(answer, Code::InvalidArgument, "use ByteStream");
     assert!(!server.has(digest).await);
-    let sizes = [
-        vec![MAX_BATCH as i64 + 1],
-        vec![i64::MAX, i64::MAX, i64::MAX],
-    ];
-    for sizes in sizes {
-        let digests = sizes.into_iter().map(|size| filch_build::reapi::Digest {
+    for sizes in [vec![MAX_BATCH as i64 + 1], vec![i64::MAX; 3]] {
+        let digests = sizes.into_iter().map(|size_bytes| reapi::Digest {
             hash: digest.hex(),
-            size_bytes: size,
+            size_bytes,
         });
-        let request = BatchReadBlobsRequest {
-            digests: digests.collect(),
-            ..Default::default()
-        };
-        let answer = server.content().batch_read_blobs(request).await;
+        let answer = read_batch(&server, digests.collect()).await;
         refused(answer, Code::InvalidArgument, "use ByteStream");
     }
 }
@@ -124,31 +108,22 @@ async fn a_batch_has_a_limit() {
 async fn what_is_no_digest_is_refused() {
     let server = start().await;
     let hex = Digest::EMPTY.hex();
-    for (hash, size_bytes) in [
-        ("../../../../etc/passwd".to_owned(), 0),
-        (format!("../{}", &hex[3..]), 0),
-        (hex.to_uppercase(), 0),
-        (hex[1..].to_owned(), 0),
-        (format!("{hex}0"), 0),
-        (String::new(), 0),
-        (hex, -1),
-    ] {
-        let digest = filch_build::reapi::Digest { hash, size_bytes };
+    for (hash, size_bytes) in [("../../../../etc/passwd".to_owned(), 0), (hex, -1)] {
+        let digest = reapi::Digest { hash, size_bytes };
         let request = FindMissingBlobsRequest {
             blob_digests: vec![digest.clone()],
             ..Default::default()
         };
         let answer = server.content().find_missing_blobs(request).await;
         refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
-        let request = GetTreeRequest {
-            root_digest: Some(digest),
-            ..Default::default()
-        };
-        let answer = server.content().get_tree(request).await;
+        let answer = tree(&server, Some(digest)).await;
         refused(answer, Code::InvalidArgument, "not a SHA-256 digest");
     }
-    let answer = server.content().get_tree(GetTreeRequest::default()).await;
-    refused(answer, Code::InvalidArgument, "is missing");
+    refused(
+        tree(&server, None).await,
+        Code::InvalidArgument,
+        "is missing",
+    );
 }
 
 #[tokio::test]
@@ -168,47 +143,43 @@ async fn other_instances_and_other_hashes_are_refused() {
         let answer = server.content().find_missing_blobs(request).await;
         refused(answer, Code::InvalidArgument, why);
     }
-    let request = |name: &str| GetCapabilitiesRequest {
-        instance_name: name.into(),
+    let capabilities = async |name: &str| {
+        let instance_name = name.into();
+        let request = GetCapabilitiesRequest { instance_name };
+        let mut client = CapabilitiesClient::new(server.channel.clone());
+        client.get_capabilities(request).await
     };
-    let answer = server
-        .capabilities()
-        .get_capabilities(request("other"))
-        .await;
+    let answer = capabilities("other").await;
     refused(answer, Code::InvalidArgument, "there is no instance");
-    let answer = server
-        .capabilities()
-        .get_capabilities(request("main"))
-        .await;
-    let cache = answer.unwrap().into_inner().cache_capabilities.unwrap();
-    assert_eq!(
-        cache.digest_functions,
-        [i32::from(digest_function::Value::Sha256)]
-    );
+    let answer = capabilities("main").await.unwrap().into_inner();
+    let cache = answer.cache_capabilities.unwrap();
+    let sha256: i32 = digest_function::Value::Sha256.into();
+    assert_eq!(cache.digest_functions, [sha256]);
     assert_eq!(cache.max_batch_total_size_bytes, MAX_BATCH as i64);
     assert!(cache.supported_compressors.is_empty());
 }
 
 /// Stores a folder with these folders in it.
 async fn folder(server: &TestServer, below: &[Digest], name: &str) -> (Directory, Digest) {
+    let below = below.iter().enumerate();
+    let node = |(number, digest): (usize, &Digest)| DirectoryNode {
+        name: format!("{name}{number}"),
+        digest: Some((*digest).into()),
+    };
     let folder = Directory {
-        directories: below
-            .iter()
-            .enumerate()
-            .map(|(number, digest)| DirectoryNode {
-                name: format!("{name}{number}"),
-                digest: Some((*digest).into()),
-            })
-            .collect(),
+        directories: below.map(node).collect(),
         ..Default::default()
     };
-    let digest = server.store(&folder.encode_to_vec()).await;
+    let digest = server.message(&folder).await;
     (folder, digest)
 }
 
-async fn tree(server: &TestServer, root: Digest) -> Result<Vec<Directory>, tonic::Status> {
+async fn tree(
+    server: &TestServer,
+    root_digest: Option<reapi::Digest>,
+) -> Result<Vec<Directory>, Status> {
     let request = GetTreeRequest {
-        root_digest: Some(root.into()),
+        root_digest,
         ..Default::default()
     };
     let mut pages = server.content().get_tree(request).await?.into_inner();
@@ -231,16 +202,9 @@ async fn a_tree_comes_with_each_folder_once() {
         folders.insert(0, next);
         root = digest;
     }
-    assert_eq!(tree(&server, root).await.unwrap(), folders);
-    refused(
-        tree(&server, absent).await,
-        Code::NotFound,
-        "there is no blob",
-    );
+    let tree = async |root: Digest| tree(&server, Some(root.into())).await;
+    assert_eq!(tree(root).await.unwrap(), folders);
+    refused(tree(absent).await, Code::NotFound, "there is no blob");
     let other = server.store(b"\xff not a folder").await;
-    refused(
-        tree(&server, other).await,
-        Code::InvalidArgument,
-        "is no folder",
-    );
+    refused(tree(other).await, Code::InvalidArgument, "is no folder");
 }

@@ -12,9 +12,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-use crate::coordinator::{refusal, start};
-use crate::redis::Redis;
-use crate::s3::{KEYS, S3};
+use super::redis::Redis;
+use super::s3::{KEYS, S3};
+use super::separate::{refusal, start};
 
 /// Takes TLS off connections, and passes their bytes to connections that `connect` makes. Returns
 /// the port, and the certificate to be trusted.

@@ -5,17 +5,17 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use filch_build::server::{Config, Server as Coordinator};
+use filch_build::server::{Config, Server};
 use filch_build::storage::Location;
 
+use super::shared::{Behind, share_a_cache};
 use crate::installed;
+use crate::program::{Program, wait_for};
 use crate::server::{TestServer, start_with};
-use crate::servers::{Server, wait_for};
-use crate::shared::{Behind, share_a_cache};
 
 /// A Redis server that ends with the test.
 pub(crate) struct Redis {
-    _server: Server,
+    _server: Program,
     pub(crate) socket: PathBuf,
 }
 
@@ -24,7 +24,7 @@ impl Redis {
     pub(crate) fn start() -> Option<Self> {
         let program = installed::of_the_system("redis-server")?;
         let mut socket = PathBuf::new();
-        let mut server = Server::start(|folder| {
+        let mut server = Program::start(|folder| {
             socket = folder.join("socket");
             let mut redis = Command::new(program);
             redis.args(["--port", "0", "--save", "", "--unixsocket"]);
@@ -42,17 +42,14 @@ impl Redis {
         })
     }
 
-    fn location(&self) -> Location {
-        let text = format!("redis+unix://{}", self.socket.display());
-        text.parse().unwrap()
+    /// Starts a coordinator that uses it as this user.
+    async fn coordinator(&self, user: &str) -> TestServer {
+        let location = format!("redis+unix://{user}{}", self.socket.display());
+        start_with(|config| config.storage = location.parse().unwrap()).await
     }
 
-    async fn coordinator(&self) -> TestServer {
-        start_with(|config| config.storage = self.location()).await
-    }
-
-    /// Runs a command of Redis.
-    fn command(&self, arguments: &[&[u8]]) -> Vec<u8> {
+    /// Runs a command of Redis; checks its answer.
+    fn command(&self, arguments: &[&[u8]], wanted: &[u8]) {
         let mut stream = UnixStream::connect(&self.socket).unwrap();
         let mut text = format!("*{}\r\n", arguments.len()).into_bytes();
         for argument in arguments {
@@ -64,19 +61,19 @@ impl Redis {
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
-        answer
+        assert_eq!(answer, wanted);
     }
 }
 
 impl Behind for Redis {
     fn remove(&self, name: &str) {
         let key = format!("filch/{name}");
-        assert_eq!(self.command(&[b"DEL", key.as_bytes()]), b":1\r\n");
+        self.command(&[b"DEL", key.as_bytes()], b":1\r\n");
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) {
         let key = format!("filch/{name}");
-        assert_eq!(self.command(&[b"SET", key.as_bytes(), bytes]), b"+OK\r\n");
+        self.command(&[b"SET", key.as_bytes(), bytes], b"+OK\r\n");
     }
 }
 
@@ -85,7 +82,7 @@ async fn two_coordinators_share_a_cache() {
     let Some(redis) = Redis::start() else {
         return;
     };
-    let (one, two) = (redis.coordinator().await, redis.coordinator().await);
+    let (one, two) = (redis.coordinator("").await, redis.coordinator("").await);
     share_a_cache(&one, &two, &redis).await;
 }
 
@@ -94,19 +91,14 @@ async fn two_coordinators_share_a_cache() {
 async fn a_redis_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("none");
-    let storage = format!("redis+unix://{}", socket.display())
-        .parse()
-        .unwrap();
+    let storage = format!("redis+unix://{}", socket.display());
     let config = Config {
-        storage,
+        storage: storage.parse().unwrap(),
         ..Config::default()
     };
-    let error = Coordinator::start(config).await;
-    let error = error.unwrap_err().to_string();
-    assert!(
-        error.contains("redis") && error.contains("cannot be used"),
-        "{error}"
-    );
+    let error = Server::start(config).await.unwrap_err().to_string();
+    assert!(error.contains("redis"), "{error}");
+    assert!(error.contains("cannot be used"), "{error}");
 }
 
 #[test]
@@ -132,23 +124,15 @@ async fn a_password_is_taken_as_a_url_writes_it() {
     let Some(redis) = Redis::start() else {
         return;
     };
-    let user: [&[u8]; 7] = [
-        b"ACL",
-        b"SETUSER",
-        b"farm",
-        b"on",
-        b">a&b+c=d% e",
-        b"~*",
-        b"+@all",
+    let users: [&[&[u8]]; 2] = [
+        &[b"farm", b"on", b">a&b+c=d% e", b"~*", b"+@all"],
+        &[b"default", b"off"],
     ];
-    assert_eq!(redis.command(&user), b"+OK\r\n");
-    let nobody: [&[u8]; 4] = [b"ACL", b"SETUSER", b"default", b"off"];
-    assert_eq!(redis.command(&nobody), b"+OK\r\n");
-    let location = format!(
-        "redis+unix://farm:a&b+c=d%25%20e@localhost{}",
-        redis.socket.display()
-    );
-    let server = start_with(|config| config.storage = location.parse().unwrap()).await;
+    for user in users {
+        let begin: [&[u8]; 2] = [b"ACL", b"SETUSER"];
+        redis.command(&[&begin, user].concat(), b"+OK\r\n");
+    }
+    let server = redis.coordinator("farm:a&b+c=d%25%20e@localhost").await;
     let digest = server.store(b"small").await;
     assert_eq!(server.read(digest).await.unwrap(), b"small");
 }

@@ -1,22 +1,20 @@
 //! Two coordinators on one bucket of S3, served by `s3s-fs`, which checks signatures.
 
 use std::fs;
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use bazel_remote_apis::google::bytestream::ReadRequest;
 use filch_build::digest::Digest;
-use futures_util::stream;
 use tempfile::TempDir;
-use tokio::sync::mpsc;
 use tonic::Code;
 
-use crate::coordinator::{Variables, refusal, start};
+use super::byte_stream::begin;
+use super::separate::{Variables, refusal, start};
+use super::shared::{Behind, share_a_cache};
+use crate::client::{read, refused, upload};
 use crate::installed;
-use crate::server::{TestServer, eventually, noise, refused, upload};
-use crate::servers::{Server, free_port, wait_for};
-use crate::shared::{Behind, share_a_cache};
+use crate::program::{Program, free_port};
+use crate::server::{TestServer, eventually, noise};
 
 const SECRET: &str = "not-to-be-seen";
 
@@ -29,7 +27,7 @@ pub(crate) const KEYS: [(&str, &str); 2] = [
 /// A server of S3 that ends with the test.
 pub(crate) struct S3 {
     program: PathBuf,
-    server: Server,
+    server: Program,
     pub(crate) port: u16,
     /// The folder of its buckets.
     folder: TempDir,
@@ -65,7 +63,7 @@ impl S3 {
         format!("s3://{bucket}/a%20farm?endpoint={endpoint}&region=eu-north-1")
     }
 
-    async fn coordinator(&self) -> TestServer<Server> {
+    async fn coordinator(&self) -> TestServer<Program> {
         start(&self.location("cache"), &KEYS).await
     }
 
@@ -81,8 +79,8 @@ impl S3 {
     }
 }
 
-fn serve(program: &PathBuf, port: u16, folder: &TempDir) -> Server {
-    let mut server = Server::start(|_| {
+fn serve(program: &PathBuf, port: u16, folder: &TempDir) -> Program {
+    let mut server = Program::start(|_| {
         let mut s3 = Command::new(program);
         s3.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
         s3.args(["--access-key", "farm", "--secret-key", SECRET]);
@@ -90,10 +88,7 @@ fn serve(program: &PathBuf, port: u16, folder: &TempDir) -> Server {
         s3.stdout(Stdio::null()).stderr(Stdio::null());
         s3
     });
-    wait_for("s3s-fs", || {
-        assert_eq!(server.process.try_wait().unwrap(), None, "it has ended");
-        TcpStream::connect(("127.0.0.1", port)).ok()
-    });
+    server.listens(port);
     server
 }
 
@@ -118,7 +113,7 @@ async fn two_coordinators_share_a_cache() {
     // An upload of other bytes leaves nothing, not even a part.
     let bytes = noise(20 << 20, 2);
     let wrong = Digest::from_hash(*Digest::of(b"other").hash(), bytes.len() as u64);
-    let answer = one.bytes().write(stream::iter(upload(wrong, &bytes))).await;
+    let answer = one.upload(upload(wrong, &bytes)).await;
     refused(answer, Code::InvalidArgument, "are those of");
     eventually("the parts go", || !s3.has_a_part()).await;
     assert!(!two.has(wrong).await);
@@ -132,10 +127,8 @@ async fn a_storage_that_cannot_be_used_is_named_and_no_secret_is() {
     let [key, _] = KEYS;
     let wrong = [key, ("AWS_SECRET_ACCESS_KEY", "not-this-one")];
     let unknown = [("AWS_ACCESS_KEY_ID", "nobody"), KEYS[1]];
-    let nobody_there = format!(
-        "s3://cache?endpoint=http://127.0.0.1:{}&region=a",
-        free_port()
-    );
+    let port = free_port();
+    let nobody_there = format!("s3://cache?endpoint=http://127.0.0.1:{port}&region=a");
     let right = s3.location("cache");
     let in_the_url = right.replace("s3://", &format!("s3://farm:{SECRET}@"));
     let cases: [(&str, Variables, &str); 8] = [
@@ -152,10 +145,8 @@ async fn a_storage_that_cannot_be_used_is_named_and_no_secret_is() {
         let said = refusal(storage, environment).await;
         assert!(said.contains(why), "{storage}: {said}");
         assert!(said.contains("the storage s3://"), "{said}");
-        assert!(
-            !said.contains(SECRET) && !said.contains("not-this-one"),
-            "{said}"
-        );
+        assert!(!said.contains(SECRET), "{said}");
+        assert!(!said.contains("not-this-one"), "{said}");
     }
 }
 
@@ -171,20 +162,14 @@ async fn what_dies_half_way_is_unavailable_until_it_is_back() {
     // The server dies when the storage has a part of a blob: a part is sent once the next one has
     // begun.
     let digest = Digest::of(&bytes);
-    let (send, mut receive) = mpsc::channel(1);
-    let messages = stream::poll_fn(move |context| receive.poll_recv(context));
-    let mut client = server.bytes();
-    let answer = tokio::spawn(async move { client.write(messages).await });
+    let (send, answer) = begin(&server);
     let mut to_come = upload(digest, &bytes).into_iter();
     for message in to_come.by_ref().take(18) {
         send.send(message).await.unwrap();
     }
     eventually("a part comes", || s3.has_a_part()).await;
-    let request = ReadRequest {
-        resource_name: format!("blobs/{before}"),
-        ..Default::default()
-    };
-    let mut download = server.bytes().read(request).await.unwrap().into_inner();
+    let download = server.bytes().read(read(before)).await;
+    let mut download = download.unwrap().into_inner();
     download.message().await.unwrap().unwrap();
     s3.kill();
 

@@ -1,12 +1,10 @@
 //! Two coordinators on one shared storage of any kind.
 
 use filch_build::digest::Digest;
-use filch_build::reapi::{
-    ActionResult, GetActionResultRequest, OutputFile, UpdateActionResultRequest,
-};
 use tonic::Code;
 
-use crate::server::{TestServer, noise, refused};
+use crate::client::{refused, with_output};
+use crate::server::{TestServer, noise, place};
 
 /// Changes behind the storage's back, by the name of an entry.
 pub(crate) trait Behind {
@@ -23,40 +21,21 @@ pub(crate) async fn share_a_cache<R>(
     // Several parts, of which the last is not full.
     let large = noise((20 << 20) + 1, 1);
     let digest = one.store(&large).await;
-    assert!(two.has(digest).await && !two.has(Digest::of(b"absent")).await);
+    let absent = Digest::of(b"absent");
+    assert_eq!(two.missing(vec![digest, absent]).await.unwrap(), [absent]);
     assert!(two.read(digest).await.unwrap() == large);
     let part = two.read_part(digest, 9 << 20, 10).await.unwrap();
     assert!(part == large[9 << 20..][..10]);
     let small = two.store(b"small").await;
     assert_eq!(one.read(small).await.unwrap(), b"small");
     let action = Digest::of(b"an action");
-    let result = ActionResult {
-        output_files: vec![OutputFile {
-            path: "out".into(),
-            digest: Some(small.into()),
-            ..Default::default()
-        }],
-        ..Default::default()
-    };
-    let request = UpdateActionResultRequest {
-        action_digest: Some(action.into()),
-        action_result: Some(result.clone()),
-        ..Default::default()
-    };
-    one.actions().update_action_result(request).await.unwrap();
-    let request = GetActionResultRequest {
-        action_digest: Some(action.into()),
-        ..Default::default()
-    };
-    let answer = two.actions().get_action_result(request.clone()).await;
-    assert_eq!(answer.unwrap().into_inner(), result);
+    let result = with_output("out", small);
+    one.learn(action, &result).await.unwrap();
+    assert_eq!(two.known(action).await.unwrap(), result);
     // The storage may forget anything: without its blob, the result is none.
-    let name = |digest: Digest| {
-        let hex = digest.hex();
-        format!("blobs/{}/{hex}", &hex[..2])
-    };
+    let name = |digest| format!("blobs/{}", place(digest));
     behind.remove(&name(small));
-    let answer = one.actions().get_action_result(request).await;
+    let answer = one.known(action).await;
     refused(answer, Code::NotFound, "not all of its blobs");
     // Wrong bytes from somebody else are not served.
     let mut wrong = large.clone();

@@ -11,11 +11,12 @@ use filch_build::reapi::{ActionResult, FindMissingBlobsRequest, UpdateActionResu
 use filch_build::server::{Certificate, Config, Server, StartError, Tokens};
 use prost::Message as _;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, ClientTlsConfig};
+use tonic::transport::{self, Channel, ClientTlsConfig, Error};
 use tonic::{Code, Request, Status};
 
-use crate::server::http_types::request;
-use crate::server::{TestServer, batch, channel, http, refused, start_with};
+use crate::client::{Client, batch, refused};
+use crate::program::file;
+use crate::server::{TestServer, start_with};
 
 async fn guarded() -> TestServer {
     let tokens = Tokens::new("the secret", Some("the other"));
@@ -23,109 +24,88 @@ async fn guarded() -> TestServer {
 }
 
 #[derive(Clone)]
-struct Header(Option<String>);
+struct Header(String);
 
 impl tonic::service::Interceptor for Header {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(header) = &self.0 {
-            let value = header.parse().unwrap();
+        if !self.0.is_empty() {
+            let value = self.0.parse().unwrap();
             request.metadata_mut().insert("authorization", value);
         }
         Ok(request)
     }
 }
 
-async fn client(
+fn client(
     server: &TestServer,
-    header: Option<&str>,
+    header: &str,
 ) -> ContentAddressableStorageClient<InterceptedService<Channel, Header>> {
-    let channel = channel(server.running.address()).await;
-    let header = Header(header.map(ToOwned::to_owned));
-    ContentAddressableStorageClient::with_interceptor(channel, header)
-}
-
-fn basic(pair: &str) -> String {
-    format!("Basic {}", STANDARD.encode(pair))
+    let channel = server.channel.clone();
+    ContentAddressableStorageClient::with_interceptor(channel, Header(header.to_owned()))
 }
 
 #[tokio::test]
 async fn without_the_token_nothing_is_answered() {
     let server = guarded().await;
     let path = format!("/cas/{}", Digest::EMPTY.hex());
-    let wrong = [
-        None,
-        Some("Bearer".to_owned()),
-        Some("Bearer ".to_owned()),
-        Some("Bearer the secre".to_owned()),
-        Some("Bearer the secrets".to_owned()),
-        Some("the secret".to_owned()),
-        Some("Digest the secret".to_owned()),
-        Some("Basic the secret".to_owned()),
-        Some(basic("the secret")),
-        Some(basic("the secret:")),
-        Some(basic("user:the secret:")),
-    ];
-    for header in wrong {
-        let mut client = client(&server, header.as_deref()).await;
-        let answer = client
-            .find_missing_blobs(FindMissingBlobsRequest::default())
-            .await;
+    let basic = |pair: &str| format!("Basic {}", STANDARD.encode(pair));
+    for header in [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer the secre",
+        "Bearer the secrets",
+        "the secret",
+        "Digest the secret",
+        "Basic the secret",
+        &basic("the secret"),
+        &basic("the secret:"),
+        &basic("user:the secret:"),
+    ] {
+        let request = FindMissingBlobsRequest::default();
+        let answer = client(&server, header).find_missing_blobs(request).await;
         refused(answer, Code::Unauthenticated, "a token is needed");
         for path in [&path, "/", "/status", "/metrics", "/nothing"] {
-            let mut get = request("GET", path);
-            if let Some(header) = &header {
-                get = get.header("authorization", header);
-            }
-            let answer = http(server.running.address(), get, "").await;
+            let sent = [("authorization", header)];
+            let sent = if header.is_empty() { &[] } else { &sent[..] };
+            let answer = server.http_with("GET", path, sent, "").await;
             assert_eq!(answer.status, 401, "{header:?} {path}");
-            assert_eq!(answer.headers.get_all("www-authenticate").iter().count(), 2);
+            let ways = answer.headers.get_all("www-authenticate");
+            assert_eq!(ways.iter().count(), 2);
         }
     }
-    for header in ["Bearer the secret".to_owned(), basic("anybody:the secret")] {
-        let mut client = client(&server, Some(&header)).await;
+    for header in ["Bearer the secret", &basic("anybody:the secret")] {
         let digest = Digest::of(header.as_bytes());
-        let answer = client
-            .batch_update_blobs(batch(&[(digest, header.as_bytes())]))
-            .await;
-        assert_eq!(
-            answer.unwrap().into_inner().responses[0]
-                .status
-                .as_ref()
-                .unwrap()
-                .code,
-            0
-        );
-        let get = request("GET", &path).header("authorization", &header);
-        assert_eq!(http(server.running.address(), get, "").await.status, 200);
+        let request = batch(&[(digest, header.as_bytes())]);
+        let answer = client(&server, header).batch_update_blobs(request).await;
+        let status = answer.unwrap().into_inner().responses.remove(0).status;
+        assert_eq!(status.unwrap().code, 0);
+        let sent = [("authorization", header)];
+        server.http_with("GET", &path, &sent, "").await.is(200);
     }
 }
+
+const READS: &str = "Bearer the other";
 
 #[tokio::test]
 async fn one_token_may_be_for_reading_only() {
     let server = guarded().await;
-    let header = "Bearer the other";
-    let mut client = client(&server, Some(header)).await;
-    client
-        .find_missing_blobs(FindMissingBlobsRequest::default())
-        .await
-        .unwrap();
+    let mut client = client(&server, READS);
+    let request = FindMissingBlobsRequest::default();
+    client.find_missing_blobs(request).await.unwrap();
     let digest = Digest::of(b"x");
     let answer = client.batch_update_blobs(batch(&[(digest, b"x")])).await;
     refused(answer, Code::PermissionDenied, "allows to read");
-    let channel = channel(server.running.address()).await;
-    let mut actions = ActionCacheClient::with_interceptor(channel, Header(Some(header.into())));
-    let answer = actions
-        .update_action_result(UpdateActionResultRequest::default())
-        .await;
+    let header = Header(READS.into());
+    let mut actions = ActionCacheClient::with_interceptor(server.channel.clone(), header);
+    let request = UpdateActionResultRequest::default();
+    let answer = actions.update_action_result(request).await;
     refused(answer, Code::PermissionDenied, "allows to read");
     let path = format!("/cas/{}", digest.hex());
     for (method, status) in [("GET", 404), ("HEAD", 404), ("PUT", 403), ("DELETE", 403)] {
-        let request = request(method, &path).header("authorization", header);
-        assert_eq!(
-            http(server.running.address(), request, "x").await.status,
-            status,
-            "{method}"
-        );
+        let sent = [("authorization", READS)];
+        let answer = server.http_with(method, &path, &sent, "x").await;
+        assert_eq!(answer.status, status, "{method}");
     }
 }
 
@@ -133,7 +113,6 @@ async fn one_token_may_be_for_reading_only() {
 #[tokio::test]
 async fn a_token_for_reading_does_not_write_in_disguise() {
     let server = guarded().await;
-    let address = server.running.address();
     let action = Digest::of(b"an action");
     let message = UpdateActionResultRequest {
         action_digest: Some(action.into()),
@@ -143,30 +122,27 @@ async fn a_token_for_reading_does_not_write_in_disguise() {
     let message = message.encode_to_vec();
     let length = u32::try_from(message.len()).unwrap().to_be_bytes();
     let frame = [&[0], &length[..], &message].concat();
-    let method = "build.bazel.remote.execution.v2.ActionCache/UpdateActionResult";
+    let sent = [("authorization", READS)];
+    let method = "/build.bazel.remote.execution.v2.ActionCache/UpdateActionResult";
     for (verb, status) in [("GET", 415), ("HEAD", 415), ("POST", 403), ("PUT", 403)] {
-        let call = request(verb, &format!("/{method}")).header("authorization", "Bearer the other");
-        let answer = http(address, call, frame.clone()).await;
+        let answer = server.http_with(verb, method, &sent, frame.clone()).await;
         assert_eq!(answer.status, status, "{verb}");
     }
     let path = format!("/ac/{}", action.hex());
-    let get = request("GET", &path).header("authorization", "Bearer the other");
-    assert_eq!(http(address, get, "").await.status, 404);
+    server.http_with("GET", &path, &sent, "").await.is(404);
 }
 
 #[tokio::test]
 async fn tokens_come_from_files() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("token");
-    fs::write(&file, "  abc123\n").unwrap();
-    assert!(Tokens::read(&file, None).is_ok());
+    let token = |text: &str| Tokens::line(&file(folder.path(), "token", text));
+    assert_eq!(token("  abc123\n").unwrap(), "abc123");
     for text in ["", "\n", "two words", "two\nlines"] {
-        fs::write(&file, text).unwrap();
-        let error = Tokens::read(&file, None).unwrap_err().to_string();
+        let error = token(text).unwrap_err();
         assert!(error.contains("not one line"), "{error}");
     }
-    let error = Tokens::read(&folder.path().join("none"), None).unwrap_err();
-    assert!(error.to_string().contains("No such file"), "{error}");
+    let error = Tokens::line("/nowhere/token").unwrap_err();
+    assert!(error.contains("No such file"), "{error}");
     let tokens = Tokens::new("the secret", None);
     assert!(!format!("{tokens:?}").contains("secret"));
 }
@@ -175,64 +151,45 @@ async fn tokens_come_from_files() {
 async fn tls_is_spoken_where_there_is_a_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let certificate = Certificate {
-        chain: folder.path().join("cert.pem"),
-        key: folder.path().join("key.pem"),
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = signed.signing_key.serialize_pem();
+    let certificate = |chain: &str, key: &str| Certificate {
+        chain: file(folder.path(), "cert.pem", chain).into(),
+        key: file(folder.path(), "key.pem", key).into(),
     };
-    fs::write(&certificate.chain, signed.cert.pem()).unwrap();
-    fs::write(&certificate.key, signed.signing_key.serialize_pem()).unwrap();
     let config = Config {
-        certificate: Some(certificate.clone()),
+        certificate: Some(certificate(&signed.cert.pem(), &key)),
         ..Config::default()
     };
     let running = Server::start(config.clone()).await.unwrap();
-    let address = running.address();
-    let url = format!("https://localhost:{}", address.port());
-    let trusted = tonic::transport::Certificate::from_pem(signed.cert.pem());
-    let tls = ClientTlsConfig::new().ca_certificate(trusted);
-    let endpoint = Channel::from_shared(url.clone())
-        .unwrap()
-        .tls_config(tls)
-        .unwrap();
-    let channel = endpoint.connect().await.unwrap();
-    let mut client = ContentAddressableStorageClient::new(channel);
-    client
-        .find_missing_blobs(FindMissingBlobsRequest::default())
-        .await
-        .unwrap();
+    let port = running.address().port();
+    let connect = async |trusted: &rcgen::Certificate| -> Result<Channel, Error> {
+        let trusted = transport::Certificate::from_pem(trusted.pem());
+        let tls = ClientTlsConfig::new().ca_certificate(trusted);
+        let endpoint = Channel::from_shared(format!("https://localhost:{port}")).unwrap();
+        endpoint.tls_config(tls)?.connect().await
+    };
+    let channel = connect(&signed.cert).await.unwrap();
+    assert!(Client { channel }.has(Digest::EMPTY).await);
     // A client that does not trust the certificate fails, as does one that speaks no TLS.
-    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let trusted = tonic::transport::Certificate::from_pem(other.cert.pem());
-    let tls = ClientTlsConfig::new().ca_certificate(trusted);
-    let endpoint = Channel::from_shared(url).unwrap().tls_config(tls).unwrap();
-    assert!(endpoint.connect().await.is_err());
-    let plain = Channel::from_shared(format!("http://{address}"))
-        .unwrap()
-        .connect_lazy();
-    let mut client = ContentAddressableStorageClient::new(plain);
-    let answer = client
-        .find_missing_blobs(FindMissingBlobsRequest::default())
-        .await;
-    assert!(answer.is_err());
+    assert!(connect(&other.cert).await.is_err());
+    let plain = Channel::from_shared(format!("http://127.0.0.1:{port}")).unwrap();
+    let channel = plain.connect_lazy();
+    assert!(Client { channel }.missing(vec![]).await.is_err());
     running.shutdown().await;
 
     for (chain, key, why) in [
-        ("", None, "no certificate"),
-        ("not a certificate", None, "no certificate"),
-        (&*signed.cert.pem(), Some("no key"), "key.pem"),
-        (&*other.cert.pem(), None, "cannot be used"),
+        ("", &*key, "no certificate"),
+        ("not a certificate", &key, "no certificate"),
+        (&signed.cert.pem(), "no key", "key.pem"),
+        (&other.cert.pem(), &key, "cannot be used"),
     ] {
-        fs::write(&certificate.chain, chain).unwrap();
-        if let Some(key) = key {
-            fs::write(&certificate.key, key).unwrap();
-        } else {
-            fs::write(&certificate.key, signed.signing_key.serialize_pem()).unwrap();
-        }
+        certificate(chain, key);
         let error = Server::start(config.clone()).await.unwrap_err();
-        assert!(matches!(error, StartError::Certificate { .. }));
+        assert!(matches!(error, StartError::Certificate(_)));
         assert!(error.to_string().contains(why), "{error}");
     }
-    fs::remove_file(&certificate.key).unwrap();
+    fs::remove_file(folder.path().join("key.pem")).unwrap();
     let error = Server::start(config).await.unwrap_err();
-    assert!(matches!(error, StartError::Certificate { .. }), "{error}");
+    assert!(matches!(error, StartError::Certificate(_)), "{error}");
 }

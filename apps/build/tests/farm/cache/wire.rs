@@ -11,7 +11,7 @@ use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest
 use filch_build::digest::Digest;
 use filch_build::reapi::{
     ActionResult, BatchReadBlobsRequest, FindMissingBlobsRequest, GetActionResultRequest,
-    GetTreeRequest, OutputFile, UpdateActionResultRequest,
+    GetTreeRequest, UpdateActionResultRequest,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,9 +19,9 @@ use prost::Message as _;
 use tokio::runtime::Runtime;
 use tonic::{Code, Status};
 
+use crate::client::{batch, read, with_output, write};
 use crate::messages::{apply, change, check_status, open};
-use crate::server::http_types::request;
-use crate::server::{TestServer, batch, http, start, write};
+use crate::server::{TestServer, start};
 
 const METHODS: &[&str] = &[
     "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities",
@@ -56,13 +56,8 @@ fn good(method: usize) -> Vec<u8> {
     let new = b"a new blob".as_slice();
     let some = vec![there.into(), Digest::of(new).into()];
     let result = ActionResult {
-        output_files: vec![OutputFile {
-            path: "a/b".into(),
-            digest: Some(there.into()),
-            ..Default::default()
-        }],
         stdout_raw: b"text".to_vec(),
-        ..Default::default()
+        ..with_output("a/b", there)
     };
     match method {
         0 => Vec::new(),
@@ -94,9 +89,9 @@ fn good(method: usize) -> Vec<u8> {
         }
         .encode_to_vec(),
         7 => ReadRequest {
-            resource_name: format!("blobs/{there}"),
             read_offset: 3,
             read_limit: 4,
+            ..read(there)
         }
         .encode_to_vec(),
         8 => write(Digest::of(new), 0, new, true).encode_to_vec(),
@@ -109,7 +104,7 @@ fn good(method: usize) -> Vec<u8> {
 
 async fn call(server: &TestServer, method: &str, messages: Vec<Vec<u8>>) -> Result<(), Status> {
     let messages = futures_util::stream::iter(messages);
-    let mut answers = open(server.channel(), method, messages).await?;
+    let mut answers = open(server.channel.clone(), method, messages).await?;
     while answers.message().await?.is_some() {}
     Ok(())
 }
@@ -172,8 +167,7 @@ proptest! {
             return Ok(());
         };
         let path = uri.path().to_owned();
-        let address = server.running.address();
-        let answer = runtime.block_on(http(address, request(method, &path), body));
+        let answer = runtime.block_on(server.http(method, &path, body));
         prop_assert!(answer.status < 500, "{} {}: {}", method, path, answer.text());
         check_files(&server.folder.path().join("blobs"));
     }

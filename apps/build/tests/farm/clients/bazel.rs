@@ -8,6 +8,9 @@ use tempfile::TempDir;
 
 use crate::installed;
 
+/// The options by which Bazel runs all actions itself.
+pub(crate) const LOCAL: [&str; 2] = ["--spawn_strategy=local", "--genrule_strategy=local"];
+
 pub(crate) struct Bazel {
     program: PathBuf,
     /// The workspace, and what Bazel keeps about it.
@@ -36,6 +39,19 @@ impl Bazel {
         self.folder.path().join("workspace")
     }
 
+    /// Writes the only rules of the workspace.
+    pub(crate) fn write(&self, rules: &str) {
+        std::fs::write(self.workspace().join("BUILD"), rules).unwrap();
+        std::fs::write(self.workspace().join("WORKSPACE"), "").unwrap();
+    }
+
+    /// Starts a build whose actions all run on the farm at that address.
+    pub(crate) fn start_on(&self, farm: &str, target: &str) -> std::process::Child {
+        let executor = format!("--remote_executor=grpc://{farm}");
+        let strategies = ["--spawn_strategy=remote", "--genrule_strategy=remote"];
+        self.start(target, &[&*executor, strategies[0], strategies[1]])
+    }
+
     /// Builds a target with these options.
     pub(crate) fn build(&self, target: &str, options: &[&str]) -> Build {
         Build::of(self.start(target, options).wait_with_output())
@@ -61,27 +77,16 @@ impl Bazel {
         assert!(cleaned.status.success(), "{}", cleaned.log);
     }
 
-    /// Returns the process id of the Bazel server, which lives until the end.
-    pub(crate) fn process(&self) -> u32 {
-        let file = self.folder.path().join("base/server/server.pid.txt");
-        let number = std::fs::read_to_string(file).expect("Bazel has been started");
-        number.trim().parse().expect("a number")
-    }
-
     fn command(&self, command: &str) -> Command {
         let mut bazel = Command::new(&self.program);
         bazel.current_dir(self.workspace());
         // Nothing of the test's own environment is passed.
         bazel
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.folder.path());
-        bazel.args([
-            "--nosystem_rc",
-            "--nohome_rc",
-            "--noworkspace_rc",
-            "--max_idle_secs=60",
-        ]);
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        bazel.env("HOME", self.folder.path());
+        bazel.args(["--nosystem_rc", "--nohome_rc", "--noworkspace_rc"]);
+        bazel.arg("--max_idle_secs=60");
         bazel.arg(option("output_base", &self.folder.path().join("base")));
         bazel.arg(option("install_base", &installed::folder().join("bazel")));
         bazel.arg(command);
@@ -127,11 +132,7 @@ impl Build {
     #[track_caller]
     pub(crate) fn assert_all(&self, kind: &str, count: usize) {
         assert!(self.status.success(), "{}", self.log);
-        assert_eq!(
-            self.processes(),
-            [(kind.to_owned(), count)].into(),
-            "{}",
-            self.log
-        );
+        let all = [(kind.to_owned(), count)].into();
+        assert_eq!(self.processes(), all, "{}", self.log);
     }
 }

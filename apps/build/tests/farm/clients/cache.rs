@@ -1,8 +1,8 @@
 //! Bazel runs its actions itself, and stores their results in the farm's cache.
 
-use crate::bazel::Bazel;
-use crate::c_program;
-use crate::farm::Farm;
+use super::bazel::{Bazel, LOCAL};
+use super::c_program;
+use super::farm::Farm;
 
 #[test]
 fn what_was_built_once_is_not_built_again() {
@@ -11,11 +11,7 @@ fn what_was_built_once_is_not_built_again() {
     for protocol in ["http", "grpc"] {
         let farm = Farm::start(&[]);
         let cache = format!("--remote_cache={protocol}://{}", farm.address);
-        let options = [
-            &*cache,
-            "--spawn_strategy=local",
-            "--genrule_strategy=local",
-        ];
+        let options = [&*cache, LOCAL[0], LOCAL[1]];
         bazel.clean();
         let build = bazel.build(c_program::TARGET, &options);
         build.assert_all("local", c_program::ACTIONS);

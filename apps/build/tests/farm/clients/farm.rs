@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use openmetrics_parser::OpenMetricsValue;
 use openmetrics_parser::openmetrics::parse_openmetrics;
 
-use crate::servers::Server;
+use crate::program::{Program, wait_for};
 
 /// The number of actions that a worker runs at a time.
 pub(crate) const SLOTS: usize = 2;
@@ -17,7 +17,7 @@ pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
 #[derive(Debug)]
 pub(crate) struct Farm {
-    server: Server,
+    _server: Program,
     token: Option<PathBuf>,
     /// `127.0.0.1:PORT`
     pub(crate) address: String,
@@ -36,30 +36,24 @@ impl Farm {
         Self::with(Some(file), options)
     }
 
-    /// Returns the coordinator's process id.
-    pub(crate) fn process(&self) -> u32 {
-        self.server.process.id()
-    }
-
     fn with(token: Option<PathBuf>, options: &[&str]) -> Self {
-        let mut server = Server::start(|folder| {
+        let (server, address) = Program::coordinator(|folder| {
             let mut command = program("serve", token.as_deref());
             command.args(["--listen", "127.0.0.1:0", "--storage"]);
             command.arg(format!("disk:{}", folder.join("stored").display()));
-            command.args(options).stdout(Stdio::piped());
+            command.args(options);
             command
         });
-        let address = server.address();
         Self {
-            server,
+            _server: server,
             token,
-            address,
+            address: address.to_string(),
         }
     }
 
     /// Starts a worker of that name, which other workers can reach.
-    pub(crate) fn worker(&self, name: &str) -> Server {
-        Server::start(|folder| {
+    pub(crate) fn worker(&self, name: &str) -> Program {
+        Program::start(|folder| {
             let mut command = program("worker", self.token.as_deref());
             command.args(["--name", name, "--listen", "127.0.0.1:0"]);
             command.args(["--slots", &SLOTS.to_string()]);
@@ -82,6 +76,12 @@ impl Farm {
         let mut response = request.call().expect("the coordinator answers");
         let text = response.body_mut().read_to_string().expect("a text");
         (response.status().as_u16(), text)
+    }
+
+    /// Waits until a metric has that value.
+    pub(crate) fn wait_for(&self, name: &str, label: Option<(&str, &str)>, value: usize) {
+        let what = format!("{name} {label:?} to be {value}");
+        wait_for(&what, || (self.metric(name, label) == value).then_some(()));
     }
 
     /// Sums a metric over all series with this label.
@@ -110,8 +110,7 @@ impl Farm {
 
 /// The program `filch-build`.
 fn program(command: &str, token: Option<&Path>) -> Command {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
-    program.arg(command);
+    let mut program = crate::program::filch_build(&[command]);
     if let Some(token) = token {
         program.arg("--token-file").arg(token);
     }

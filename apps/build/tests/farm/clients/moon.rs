@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::farm::{Farm, TOKEN};
+use super::farm::{Farm, TOKEN};
 use crate::installed;
 
 /// The name that moon uses for the instance; it can be changed.
@@ -28,11 +28,8 @@ fn write(workspace: &Path, address: &str) {
     fs::write(workspace.join(".moon/workspace.yml"), settings).unwrap();
     fs::write(workspace.join("app/moon.yml"), project).unwrap();
     fs::write(workspace.join("app/input.txt"), "hclif\n").unwrap();
-    fs::write(
-        workspace.join(".gitignore"),
-        "/.moon/cache\noutput.txt\ntimes.txt\n",
-    )
-    .unwrap();
+    let ignored = "/.moon/cache\noutput.txt\ntimes.txt\n";
+    fs::write(workspace.join(".gitignore"), ignored).unwrap();
 }
 
 #[test]
@@ -54,11 +51,9 @@ fn moon_finds_what_it_stored() {
         // moon compiles its plug-ins there, which takes seconds.
         command.env("HOME", installed::folder().join("moon"));
         command.env("FARM_TOKEN", token);
-        for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"] {
-            command.env(name, "test");
-        }
-        for name in ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
-            command.env(name, "test");
+        for person in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{person}_NAME"), "test");
+            command.env(format!("GIT_{person}_EMAIL"), "test");
         }
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -90,12 +85,7 @@ fn moon_finds_what_it_stored() {
     let second = build(TOKEN);
     assert!(second.contains("cached from remote"), "{second}");
     assert!(farm.metric("result_hits", None) > 0, "{second}");
-    assert_eq!(
-        fs::read_to_string(workspace.join("app/output.txt")).unwrap(),
-        "filch\n"
-    );
-    assert_eq!(
-        fs::read_to_string(workspace.join("app/times.txt")).unwrap(),
-        "ran\nran\n"
-    );
+    let read = |path| fs::read_to_string(workspace.join(path)).unwrap();
+    assert_eq!(read("app/output.txt"), "filch\n");
+    assert_eq!(read("app/times.txt"), "ran\nran\n");
 }

@@ -1,16 +1,15 @@
 //! nginx, another cache for comparison.
 
 use std::fs;
-use std::net::TcpStream;
 use std::process::Command;
 
 use crate::installed;
-use crate::servers::{Server, free_port, wait_for};
+use crate::program::{Program, free_port};
 
 /// The simplest cache there is: nginx, with files that clients put.
 #[derive(Debug)]
 pub(crate) struct Nginx {
-    server: Server,
+    server: Program,
     pub(crate) port: u16,
 }
 
@@ -19,7 +18,7 @@ impl Nginx {
     pub(crate) fn start() -> Option<Self> {
         let program = installed::of_the_system("nginx")?;
         let port = free_port();
-        let mut server = Server::start(|folder| {
+        let mut server = Program::start(|folder| {
             fs::create_dir(folder.join("stored")).unwrap();
             let place = folder.join("nginx.conf");
             let configuration = include_str!("nginx.conf");
@@ -27,22 +26,11 @@ impl Nginx {
             fs::write(&place, configuration).unwrap();
             let mut nginx = Command::new(program);
             // nginx opens its default log before it reads where the log should be.
-            nginx
-                .arg("-e")
-                .arg("stderr")
-                .arg("-p")
-                .arg(folder)
-                .arg("-c")
-                .arg(place);
+            nginx.args(["-e", "stderr", "-p"]).arg(folder);
+            nginx.arg("-c").arg(place);
             nginx
         });
-        wait_for("nginx", || {
-            assert!(
-                server.process.try_wait().unwrap().is_none(),
-                "nginx has ended"
-            );
-            TcpStream::connect(("127.0.0.1", port)).ok()
-        });
+        server.listens(port);
         Some(Self { server, port })
     }
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::bazel::{Bazel, Build};
-use crate::farm::Farm;
+use super::bazel::{Bazel, Build};
+use super::farm::Farm;
 use crate::installed;
-use crate::servers::wait_for;
+use crate::leaver::pipe;
 
 /// A script that an action may have in its command.
 const SCRIPT: &str = "<script>document.title='broken'</script>";
@@ -18,15 +18,12 @@ const LIMIT: &str = "60";
 /// Loads the page, as the browser understands it.
 fn look(chromium: &Path, farm: &Farm) -> String {
     let profile = tempfile::tempdir().unwrap();
+    let page = format!("http://{}/status", farm.address);
     // A browser that hangs is ended, with the processes that it has started.
     let mut browser = Command::new("timeout");
     browser.args(["-k", "5", LIMIT]).arg(chromium);
-    browser.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-    ]);
+    browser.args(["--headless", "--no-sandbox", "--disable-gpu"]);
+    browser.arg("--disable-dev-shm-usage");
     browser.arg(format!("--user-data-dir={}", profile.path().display()));
     // So that a person can look at it.
     if let Some(place) = std::env::var_os("FILCH_SCREENSHOT") {
@@ -35,12 +32,9 @@ fn look(chromium: &Path, farm: &Farm) -> String {
             .args(browser.get_args())
             .arg("--window-size=500,1100");
         picture.arg(format!("--screenshot={}", Path::new(&place).display()));
-        picture
-            .arg(format!("http://{}/status", farm.address))
-            .output()
-            .unwrap();
+        picture.arg(&page).output().unwrap();
     }
-    browser.args(["--dump-dom", &format!("http://{}/status", farm.address)]);
+    browser.args(["--dump-dom", &page]);
     let output = browser.output().expect("the browser starts");
     let why = match output.status.code() {
         Some(124) => format!("was not done in {LIMIT} s"),
@@ -66,32 +60,14 @@ fn a_browser_shows_what_runs() {
     let Some(bazel) = Bazel::find() else { return };
     let farm = Farm::start(&[]);
     let _worker = farm.worker("the-worker");
-    wait_for("a worker", || {
-        (farm.metric("workers", None) == 1).then_some(())
-    });
+    farm.wait_for("workers", None, 1);
     // The action ends when the test opens the gate.
-    let gate = bazel.workspace().join("gate");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&gate)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let command = format!(": \"{SCRIPT}\"; cat {} > $@", gate.display());
+    let gate = pipe(&bazel.workspace(), "gate");
+    let command = format!(": \"{SCRIPT}\"; cat {gate} > $@");
     let rule = format!("genrule(name = \"make\", outs = [\"out\"], cmd = {command:?})\n");
-    fs::write(bazel.workspace().join("BUILD"), rule).unwrap();
-    fs::write(bazel.workspace().join("WORKSPACE"), "").unwrap();
-    let executor = format!("--remote_executor=grpc://{}", farm.address);
-    let options = [
-        &*executor,
-        "--spawn_strategy=remote",
-        "--genrule_strategy=remote",
-    ];
-    let build = bazel.start("//:make", &options);
-    wait_for("an action that runs", || {
-        (farm.metric("worker_running_actions", None) == 1).then_some(())
-    });
+    bazel.write(&rule);
+    let build = bazel.start_on(&farm.address, "//:make");
+    farm.wait_for("worker_running_actions", None, 1);
 
     let page = look(&chromium, &farm);
     assert_eq!(element(&page, "workers"), "1");
@@ -100,10 +76,8 @@ fn a_browser_shows_what_runs() {
     assert!(page.contains("1 pending"), "{page}");
     assert!(page.contains("<title>filch build farm</title>"), "{page}");
     assert!(!page.contains("<script"), "{page}");
-    assert!(
-        page.contains(&SCRIPT.replace('<', "&lt;").replace('>', "&gt;")),
-        "{page}"
-    );
+    let escaped = SCRIPT.replace('<', "&lt;").replace('>', "&gt;");
+    assert!(page.contains(&escaped), "{page}");
 
     fs::write(&gate, "done").unwrap();
     Build::of(build.wait_with_output()).assert_all("remote", 1);

@@ -1,15 +1,14 @@
 //! A farm that requires a token.
 
-use std::fs;
-
-use crate::bazel::Bazel;
-use crate::farm::{Farm, TOKEN};
+use super::bazel::{Bazel, LOCAL};
+use super::farm::{Farm, TOKEN};
 
 /// Writes one action with a unique output.
 fn write(bazel: &Bazel, text: &str) {
-    let rule = format!("genrule(name = \"make\", outs = [\"out\"], cmd = \"echo {text} > $@\")\n");
-    fs::write(bazel.workspace().join("BUILD"), rule).unwrap();
-    fs::write(bazel.workspace().join("WORKSPACE"), "").unwrap();
+    let command = format!("echo {text} > $@");
+    bazel.write(&format!(
+        "genrule(name = \"make\", outs = [\"out\"], cmd = {command:?})\n"
+    ));
 }
 
 #[test]
@@ -36,8 +35,7 @@ fn a_wrong_token_is_refused() {
     // without the cache.
     let local = |password: &str| {
         let cache = format!("--remote_cache=http://bazel:{password}@{}", farm.address);
-        let strategies = ["--spawn_strategy=local", "--genrule_strategy=local"];
-        bazel.build("//:make", &[&*cache, strategies[0], strategies[1]])
+        bazel.build("//:make", &[&*cache, LOCAL[0], LOCAL[1]])
     };
     write(&bazel, "two");
     let written = farm.metric("blobs_written", None);

@@ -27,6 +27,15 @@ pub(crate) fn hello(name: &str, slots: u32) -> Hello {
     }
 }
 
+/// Makes the greeting of a worker with one slot that has these blobs, at that address.
+pub(crate) fn holder(name: &str, address: &str, blobs: &[Digest]) -> Hello {
+    Hello {
+        address: format!("http://{address}"),
+        holds: Some(holds(blobs)),
+        ..hello(name, 1)
+    }
+}
+
 pub(crate) fn holds(blobs: &[Digest]) -> Blobs {
     Blobs {
         blobs: blobs.iter().map(|&blob| blob.into()).collect(),
@@ -38,14 +47,9 @@ impl Fake {
     pub(crate) async fn connect(client: &Client) -> Self {
         let (events, said) = mpsc::channel(64);
         let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
-        let orders = FarmClient::new(client.channel.clone())
-            .work(said)
-            .await
-            .unwrap();
-        Self {
-            events,
-            orders: orders.into_inner(),
-        }
+        let orders = FarmClient::new(client.channel.clone()).work(said).await;
+        let orders = orders.unwrap().into_inner();
+        Self { events, orders }
     }
 
     /// Connects as a worker of that name.
@@ -79,6 +83,12 @@ impl Fake {
         }
     }
 
+    /// Takes the next order, which must be to run something, and ends it with this exit code.
+    pub(crate) async fn run_to(&mut self, exit_code: i32) {
+        let run = self.run().await.run;
+        self.done(run, exit_code).await;
+    }
+
     /// Returns how the stream ends; only orders to run may come before.
     pub(crate) async fn refused(&mut self) -> Status {
         loop {
@@ -106,12 +116,15 @@ impl Fake {
     }
 
     pub(crate) async fn result(&self, run: u64, result: &ActionResult) {
-        let outcome = Some(done::Outcome::Result(result.encode_to_vec()));
-        self.say(Event::Done(Done { run, outcome })).await;
+        self.end(run, Some(done::Outcome::Result(result.encode_to_vec())))
+            .await;
     }
 
     pub(crate) async fn fail(&self, run: u64, failure: Failure) {
-        let outcome = Some(done::Outcome::Failure(failure));
+        self.end(run, Some(done::Outcome::Failure(failure))).await;
+    }
+
+    pub(crate) async fn end(&self, run: u64, outcome: Option<done::Outcome>) {
         self.say(Event::Done(Done { run, outcome })).await;
     }
 }

@@ -11,9 +11,9 @@ use filch_build::reapi::platform::Property;
 use filch_build::reapi::{Action, Command, Platform};
 use tonic::Code;
 
+use super::fake::Fake;
+use super::quick;
 use crate::client::{coordinator, soon, stage};
-use crate::fake::Fake;
-use crate::quick;
 
 #[tokio::test]
 async fn stages_come_in_their_order_and_the_result_is_cached() {
@@ -40,24 +40,22 @@ async fn stages_come_in_their_order_and_the_result_is_cached() {
     assert!(client.run(action).await.cached_result);
 }
 
+fn volatile() -> Action {
+    Action {
+        do_not_cache: true,
+        ..Action::default()
+    }
+}
+
 #[tokio::test]
 async fn a_result_that_is_not_zero_is_not_cached_nor_one_that_must_not_be() {
     let (_server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let fails = client.script("false", &[], &[]).await;
-    let command = Command {
-        arguments: vec!["date".into()],
-        ..Command::default()
-    };
-    let action = Action {
-        do_not_cache: true,
-        ..Action::default()
-    };
-    let volatile = client.action(&command, &[], action).await;
+    let volatile = client.action(&Command::default(), &[], volatile()).await;
     for (action, exit_code) in [(fails, 3), (fails, 3), (volatile, 0), (volatile, 0)] {
         let operations = client.execute(action).await;
-        let run = worker.run().await;
-        worker.done(run.run, exit_code).await;
+        worker.run_to(exit_code).await;
         let response = operations.end().await;
         assert!(!response.cached_result);
         assert_eq!(response.result.unwrap().exit_code, exit_code);
@@ -73,17 +71,11 @@ async fn equal_actions_share_one_run_unless_they_must_not() {
     let (one_name, other_name) = (one.next().await.name, other.next().await.name);
     assert_eq!(one_name, other_name);
     let mut worker = Fake::join(&client, "a", 2).await;
-    let run = worker.run().await;
-    worker.done(run.run, 7).await;
-    for operations in [one, other] {
-        assert_eq!(operations.end().await.result.unwrap().exit_code, 7);
-    }
+    worker.run_to(7).await;
+    one.ends_with(7).await;
+    other.ends_with(7).await;
 
-    let alone = Action {
-        do_not_cache: true,
-        ..Action::default()
-    };
-    let alone = client.action(&Command::default(), &[], alone).await;
+    let alone = client.action(&Command::default(), &[], volatile()).await;
     let one = client.execute(alone).await;
     let first = worker.run().await;
     let other = tokio::spawn({
@@ -91,20 +83,15 @@ async fn equal_actions_share_one_run_unless_they_must_not() {
         async move { client.run(alone).await }
     });
     worker.done(first.run, 1).await;
-    assert_eq!(one.end().await.result.unwrap().exit_code, 1);
-    let second = worker.run().await;
-    worker.done(second.run, 2).await;
+    one.ends_with(1).await;
+    worker.run_to(2).await;
     assert_eq!(soon(other).await.unwrap().result.unwrap().exit_code, 2);
 }
 
 #[tokio::test]
 async fn one_that_goes_away_before_it_has_a_run_is_not_pending() {
     let (server, client) = coordinator(quick()).await;
-    let action = Action {
-        do_not_cache: true,
-        ..Action::default()
-    };
-    let action = client.action(&Command::default(), &[], action).await;
+    let action = client.action(&Command::default(), &[], volatile()).await;
     let _first = client.execute(action).await;
     let farm = server.farm();
     let pending = async || farm.snapshot().await.builds[0].pending;
@@ -121,13 +108,12 @@ async fn one_that_goes_away_before_it_has_a_run_is_not_pending() {
 async fn what_is_missing_is_named_as_clients_expect() {
     let (_server, client) = coordinator(FarmConfig::default()).await;
     let nowhere = Digest::of(b"nowhere");
-    let failure = client.execute(nowhere).await.failure().await;
-    assert_eq!(failure.code, Code::FailedPrecondition as i32);
+    let precondition = Code::FailedPrecondition;
+    client.execute(nowhere).await.failure(precondition).await;
 
     let input = Digest::of(b"an input that was not sent");
     let action = client.script("cat input", &[("input", input)], &[]).await;
-    let failure = client.execute(action).await.failure().await;
-    assert_eq!(failure.code, Code::FailedPrecondition as i32);
+    let failure = client.execute(action).await.failure(precondition).await;
     let detail = &failure.details[0];
     let kind = "type.googleapis.com/google.rpc.PreconditionFailure";
     assert_eq!(detail.type_url, kind);
@@ -142,8 +128,7 @@ async fn what_is_missing_is_named_as_clients_expect() {
     client.put("an input that was not sent").await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let operations = client.execute(action).await;
-    let run = worker.run().await;
-    worker.done(run.run, 0).await;
+    worker.run_to(0).await;
     operations.end().await;
 }
 
@@ -164,11 +149,13 @@ async fn another_platform_is_refused() {
             properties: vec![property],
         })
     };
-    let other = Action {
-        platform: asks("windows"),
-        ..Action::default()
+    let action = async |value: &str| {
+        let action = Action {
+            platform: asks(value),
+            ..Action::default()
+        };
+        client.action(&Command::default(), &[], action).await
     };
-    let other = client.action(&Command::default(), &[], other).await;
     // Older clients give it here.
     #[expect(deprecated)]
     let command = Command {
@@ -176,18 +163,13 @@ async fn another_platform_is_refused() {
         ..Command::default()
     };
     let older = client.action(&command, &[], Action::default()).await;
-    for (action, value) in [(other, "windows"), (older, "macos")] {
-        let failure = client.execute(action).await.failure().await;
-        assert_eq!(failure.code, Code::FailedPrecondition as i32);
+    for (action, value) in [(action("windows").await, "windows"), (older, "macos")] {
+        let operations = client.execute(action).await;
+        let failure = operations.failure(Code::FailedPrecondition).await;
         assert!(failure.message.contains(value), "{}", failure.message);
         assert!(failure.details.is_empty());
     }
-    let right = Action {
-        platform: asks("linux"),
-        ..Action::default()
-    };
-    let right = client.action(&Command::default(), &[], right).await;
-    let mut operations = client.execute(right).await;
+    let mut operations = client.execute(action("linux").await).await;
     assert!(!operations.next().await.done);
 }
 
@@ -197,17 +179,11 @@ async fn what_is_no_action_is_refused() {
     let text = client.put("no action").await;
     let empty = client.message(&Action::default()).await;
     for blob in [text, empty] {
-        let failure = client.execute(blob).await.failure().await;
-        assert_eq!(
-            failure.code,
-            Code::InvalidArgument as i32,
-            "{}",
-            failure.message
-        );
+        let operations = client.execute(blob).await;
+        operations.failure(Code::InvalidArgument).await;
     }
     let mut request = filch_build::reapi::ExecuteRequest::default();
-    let mut service =
-        filch_build::reapi::execution_client::ExecutionClient::new(client.channel.clone());
+    let mut service = client.execution();
     let refused = service.execute(request.clone()).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);
     request.action_digest = Some(text.into());
@@ -231,10 +207,9 @@ async fn a_client_that_lost_its_connection_finds_its_action_again() {
     drop(operations);
     let waiting = client.wait(&name).await.unwrap();
     worker.done(run.run, 9).await;
-    assert_eq!(waiting.end().await.result.unwrap().exit_code, 9);
+    waiting.ends_with(9).await;
     // The run was over a moment ago.
-    let late = client.wait(&name).await.unwrap();
-    assert_eq!(late.end().await.result.unwrap().exit_code, 9);
+    client.wait(&name).await.unwrap().ends_with(9).await;
     let unknown = client.wait("nothing").await.unwrap_err();
     assert_eq!(unknown.code(), Code::NotFound);
 }
@@ -258,19 +233,15 @@ async fn an_action_that_nobody_waits_for_is_cancelled() {
     assert_eq!(cancel.run, run.run);
     // A new request is a new run, though the worker has not ended the old one yet.
     let again = client.execute(action).await;
-    worker
-        .fail(
-            run.run,
-            Failure {
-                code: Code::Cancelled as i32,
-                ..Failure::default()
-            },
-        )
-        .await;
+    let cancelled = Failure {
+        code: Code::Cancelled as i32,
+        ..Failure::default()
+    };
+    worker.fail(run.run, cancelled).await;
     let second = worker.run().await;
     assert_ne!(second.run, run.run);
     worker.done(second.run, 5).await;
-    assert_eq!(again.end().await.result.unwrap().exit_code, 5);
+    again.ends_with(5).await;
     assert_eq!(server.farm().snapshot().await.waiting, 0);
 }
 
@@ -284,14 +255,13 @@ async fn one_that_waits_keeps_the_action_alive() {
     let run = worker.run().await;
     drop(one);
     worker.done(run.run, 4).await;
-    assert_eq!(other.end().await.result.unwrap().exit_code, 4);
+    other.ends_with(4).await;
 }
 
 #[tokio::test]
 async fn one_that_nobody_waits_for_leaves_the_queue() {
     let (server, client) = coordinator(quick()).await;
-    let action = client.script("true", &[], &[]).await;
-    let mut operations = client.execute(action).await;
+    let mut operations = client.begin("true").await;
     operations.next().await;
     drop(operations);
     // Until the server has noticed that the client is gone.
@@ -317,8 +287,7 @@ async fn failures_of_the_action_come_as_the_worker_says_them() {
         ..Failure::default()
     };
     worker.fail(run.run, failure).await;
-    let failure = operations.failure().await;
-    assert_eq!(failure.code, Code::DeadlineExceeded as i32);
+    let failure = operations.failure(Code::DeadlineExceeded).await;
     assert_eq!(failure.message, "it took longer than 1 s");
 
     let operations = client.execute(action).await;
@@ -329,5 +298,6 @@ async fn failures_of_the_action_come_as_the_worker_says_them() {
         ..Failure::default()
     };
     worker.fail(run.run, failure).await;
-    assert_eq!(operations.failure().await.details.len(), 1);
+    let failure = operations.failure(Code::FailedPrecondition).await;
+    assert_eq!(failure.details.len(), 1);
 }

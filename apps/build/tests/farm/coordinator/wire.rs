@@ -14,7 +14,7 @@ use filch_build::protocol::{Alive, Done, Failure, FromWorker, Hello, Leaving, To
 use filch_build::reapi::command::EnvironmentVariable;
 use filch_build::reapi::{
     Action, ActionResult, Command, Directory, DirectoryNode, ExecuteRequest, ExecuteResponse,
-    FileNode, OutputDirectory, OutputFile, WaitExecutionRequest,
+    OutputDirectory, WaitExecutionRequest,
 };
 use futures_util::stream;
 use proptest::collection::vec;
@@ -24,10 +24,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tonic::Status;
 
-use crate::client::{Client, coordinator, soon};
-use crate::fake::{Fake, hello, holds};
+use super::fake::{Fake, holder, holds};
+use super::quick;
+use crate::client::{Client, coordinator, file, soon, with_output};
 use crate::messages::{Change, apply, change, check_status, open};
-use crate::quick;
 
 const EXECUTE: &str = "/build.bazel.remote.execution.v2.Execution/Execute";
 const WAIT: &str = "/build.bazel.remote.execution.v2.Execution/WaitExecution";
@@ -89,26 +89,21 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn good_hello() -> Hello {
+    let blobs = [Digest::EMPTY, Digest::of(b"a blob")];
     Hello {
-        address: "http://127.0.0.1:1".to_owned(),
-        holds: Some(holds(&[Digest::EMPTY, Digest::of(b"a blob")])),
-        ..hello("liar", 2)
+        slots: 2,
+        ..holder("liar", "127.0.0.1:1", &blobs)
     }
 }
 
 fn good_result() -> ActionResult {
     ActionResult {
-        output_files: vec![OutputFile {
-            path: "a/b".to_owned(),
-            digest: Some(Digest::EMPTY.into()),
-            ..OutputFile::default()
-        }],
         output_directories: vec![OutputDirectory {
             path: "folder".to_owned(),
             tree_digest: Some(Digest::EMPTY.into()),
             ..OutputDirectory::default()
         }],
-        ..ActionResult::default()
+        ..with_output("a/b", Digest::EMPTY)
     }
 }
 
@@ -127,11 +122,7 @@ async fn action(client: &Client, [command, folder, root, action]: &[Sent; 4]) ->
     };
     let command = client.put(command.instead_of(good.encode_to_vec())).await;
     let good = Directory {
-        files: vec![FileNode {
-            name: "file".to_owned(),
-            digest: Some(Digest::EMPTY.into()),
-            ..FileNode::default()
-        }],
+        files: vec![file("file", Digest::EMPTY)],
         ..Directory::default()
     };
     let folder = client.put(folder.instead_of(good.encode_to_vec())).await;
@@ -168,10 +159,8 @@ fn check(answer: Result<Vec<Operation>, Status>) -> Result<(), TestCaseError> {
         Ok(operations) => operations,
         Err(status) => return check_status(&status),
     };
-    let last = operations
-        .into_iter()
-        .next_back()
-        .and_then(|last| last.result);
+    let last = operations.into_iter().next_back();
+    let last = last.and_then(|last| last.result);
     let Some(operation::Result::Response(any)) = last else {
         return Err(TestCaseError::fail(format!("no response: {last:?}")));
     };
@@ -204,8 +193,7 @@ async fn with_worker<T>(client: &Client, future: impl Future<Output = T>) -> T {
 
 /// Checks that an honest client gets its result.
 async fn honest(client: &Client) {
-    let action = client.script("an honest action", &[], &[]).await;
-    assert_eq!(client.result(action).await.exit_code, 0);
+    client.begin("an honest action").await.ends_with(0).await;
 }
 
 async fn executes(messages: [Sent; 4], request: Sent) -> Result<(), TestCaseError> {
@@ -225,7 +213,7 @@ async fn executes(messages: [Sent; 4], request: Sent) -> Result<(), TestCaseErro
 
 async fn waits(request: Sent) -> Result<(), TestCaseError> {
     let (_server, client) = coordinator(quick()).await;
-    let mut operations = client.execute(client.script("true", &[], &[]).await).await;
+    let mut operations = client.begin("true").await;
     let good = WaitExecutionRequest {
         name: operations.next().await.name,
     };
@@ -241,7 +229,7 @@ async fn waits(request: Sent) -> Result<(), TestCaseError> {
 
 async fn works(hello: Sent, events: Vec<(Event, Sent)>) -> Result<(), TestCaseError> {
     let (server, client) = coordinator(quick()).await;
-    let operations = client.execute(client.script("true", &[], &[]).await).await;
+    let operations = client.begin("true").await;
     let (say, said) = mpsc::channel(64);
     let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
     let mut orders = open(client.channel.clone(), WORK, said).await.unwrap();

@@ -6,25 +6,23 @@ use filch_build::digest::Digest;
 use filch_build::farm::FarmConfig;
 use filch_build::protocol::from_worker::Event;
 use filch_build::protocol::to_worker::Order;
-use filch_build::protocol::{Alive, Failure, Hello, Leaving};
+use filch_build::protocol::{Alive, Failure, Leaving};
 use tonic::Code;
 
+use super::fake::{Fake, holder, holds};
+use super::quick;
 use crate::client::{coordinator, soon};
-use crate::fake::{Fake, hello, holds};
-use crate::quick;
 
 #[tokio::test]
 async fn a_lost_workers_action_ends_on_another_one() {
     let (server, client) = coordinator(quick()).await;
     let mut first = Fake::join(&client, "first", 1).await;
-    let action = client.script("true", &[], &[]).await;
-    let operations = client.execute(action).await;
+    let operations = client.begin("true").await;
     first.run().await;
     let mut second = Fake::join(&client, "second", 1).await;
     drop(first);
-    let run = second.run().await;
-    second.done(run.run, 0).await;
-    assert_eq!(operations.end().await.result.unwrap().exit_code, 0);
+    second.run_to(0).await;
+    operations.ends_with(0).await;
     let actions = server.farm().snapshot().await.actions;
     assert_eq!((actions.succeeded, actions.retried), (1, 1));
 }
@@ -32,14 +30,12 @@ async fn a_lost_workers_action_ends_on_another_one() {
 #[tokio::test]
 async fn an_action_that_kills_its_workers_fails_and_names_them() {
     let (_server, client) = coordinator(quick()).await;
-    let action = client.script("kill", &[], &[]).await;
-    let operations = client.execute(action).await;
+    let operations = client.begin("kill").await;
     for name in ["ann", "bob", "cleo"] {
         let mut worker = Fake::join(&client, name, 1).await;
         worker.run().await;
     }
-    let failure = operations.failure().await;
-    assert_eq!(failure.code, Code::Internal as i32);
+    let failure = operations.failure(Code::Internal).await;
     for name in ["3 workers", "ann", "bob", "cleo"] {
         assert!(failure.message.contains(name), "{}", failure.message);
     }
@@ -49,8 +45,7 @@ async fn an_action_that_kills_its_workers_fails_and_names_them() {
 async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
     let (_server, client) = coordinator(quick()).await;
     let mut sick = Fake::join(&client, "sick", 4).await;
-    let action = client.script("true", &[], &[]).await;
-    let operations = client.execute(action).await;
+    let operations = client.begin("true").await;
     let full = Failure {
         code: Code::Internal as i32,
         message: "the disk is full".to_owned(),
@@ -61,9 +56,8 @@ async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
         let run = sick.run().await;
         sick.fail(run.run, full.clone()).await;
     }
-    let run = sick.run().await;
-    sick.done(run.run, 6).await;
-    assert_eq!(operations.end().await.result.unwrap().exit_code, 6);
+    sick.run_to(6).await;
+    operations.ends_with(6).await;
 
     // If one worker pauses for long, the other gets the action.
     let (_server, client) = coordinator(FarmConfig {
@@ -72,12 +66,11 @@ async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
     })
     .await;
     let mut sick = Fake::join(&client, "sick", 4).await;
-    let operations = client.execute(client.script("true", &[], &[]).await).await;
+    let operations = client.begin("true").await;
     let run = sick.run().await;
     sick.fail(run.run, full).await;
     let mut well = Fake::join(&client, "well", 1).await;
-    let run = well.run().await;
-    well.done(run.run, 0).await;
+    well.run_to(0).await;
     operations.end().await;
 }
 
@@ -87,18 +80,14 @@ async fn a_worker_has_as_many_actions_as_slots() {
     let mut worker = Fake::join(&client, "a", 2).await;
     let mut waiting = Vec::new();
     for number in 0..5 {
-        let action = client.script(&format!("exit {number}"), &[], &[]).await;
-        waiting.push(client.execute(action).await);
+        waiting.push(client.begin(&format!("exit {number}")).await);
     }
     let mut runs = vec![worker.run().await.run, worker.run().await.run];
     let snapshot = server.farm().snapshot().await;
     assert_eq!(snapshot.waiting, 3);
     assert_eq!(snapshot.workers[0].running.len(), 2);
-    assert!(
-        snapshot.workers[0].running[0]
-            .command
-            .starts_with("/bin/sh -c exit")
-    );
+    let command = &snapshot.workers[0].running[0].command;
+    assert!(command.starts_with("/bin/sh -c exit"), "{command}");
     for _ in 0..3 {
         worker.done(runs.remove(0), 0).await;
         runs.push(worker.run().await.run);
@@ -115,22 +104,17 @@ async fn a_worker_has_as_many_actions_as_slots() {
 async fn a_worker_that_leaves_ends_what_it_runs() {
     let (_server, client) = coordinator(quick()).await;
     let mut leaver = Fake::join(&client, "leaver", 2).await;
-    let one = client
-        .execute(client.script("exit 1", &[], &[]).await)
-        .await;
+    let one = client.begin("exit 1").await;
     let run = leaver.run().await;
     leaver.say(Event::Leaving(Leaving {})).await;
     // When the second message has been taken, so has the first.
     leaver.say(Event::Alive(Alive {})).await;
     let mut stayer = Fake::join(&client, "stayer", 1).await;
-    let two = client
-        .execute(client.script("exit 2", &[], &[]).await)
-        .await;
-    let other = stayer.run().await;
-    stayer.done(other.run, 2).await;
-    assert_eq!(two.end().await.result.unwrap().exit_code, 2);
+    let two = client.begin("exit 2").await;
+    stayer.run_to(2).await;
+    two.ends_with(2).await;
     leaver.done(run.run, 1).await;
-    assert_eq!(one.end().await.result.unwrap().exit_code, 1);
+    one.ends_with(1).await;
     leaver.gone().await;
 }
 
@@ -138,12 +122,8 @@ async fn a_worker_that_leaves_ends_what_it_runs() {
 async fn a_coordinator_that_ends_lets_workers_end_what_they_run() {
     let (server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
-    let one = client
-        .execute(client.script("exit 1", &[], &[]).await)
-        .await;
-    let two = client
-        .execute(client.script("exit 2", &[], &[]).await)
-        .await;
+    let one = client.begin("exit 1").await;
+    let two = client.begin("exit 2").await;
     let run = worker.run().await;
     let ended = tokio::spawn(server.shutdown());
     assert!(matches!(worker.order().await, Order::Leave(_)));
@@ -168,29 +148,24 @@ async fn a_worker_that_has_the_input_gets_the_action() {
     .await;
     let input = client.put("an input").await;
     let mut far = Fake::join(&client, "far", 1).await;
-    let near = Hello {
-        holds: Some(holds(&[input])),
-        address: "http://127.0.0.1:1".to_owned(),
-        ..hello("near", 1)
-    };
+    let near = holder("near", "127.0.0.1:1", &[input]);
     let mut near = Fake::greet(&client, near).await;
+    let with_input = async |script: &str| {
+        let action = client.script(script, &[("input", input)], &[]).await;
+        client.execute(action).await
+    };
     for exit_code in 1..4 {
-        let script = format!("exit {exit_code}");
-        let action = client.script(&script, &[("input", input)], &[]).await;
-        let operations = client.execute(action).await;
+        let operations = with_input(&format!("exit {exit_code}")).await;
         let run = near.run().await;
         assert_eq!(run.sources, [], "it has it itself");
         near.done(run.run, exit_code).await;
-        assert_eq!(operations.end().await.result.unwrap().exit_code, exit_code);
+        operations.ends_with(exit_code).await;
     }
     // An action that no worker is near to goes to any worker, at once.
-    let busy = client
-        .execute(client.script("exit 9", &[("input", input)], &[]).await)
-        .await;
+    let busy = with_input("exit 9").await;
     let keeps = near.run().await;
-    let operations = client.execute(client.script("true", &[], &[]).await).await;
-    let run = far.run().await;
-    far.done(run.run, 0).await;
+    let operations = client.begin("true").await;
+    far.run_to(0).await;
     operations.end().await;
     // Without the dropped blob, the worker is no longer near.
     near.done(keeps.run, 0).await;
@@ -198,11 +173,8 @@ async fn a_worker_that_has_the_input_gets_the_action() {
     near.say(Event::Dropped(holds(&[input]))).await;
     near.say(Event::Leaving(Leaving {})).await;
     near.gone().await;
-    let operations = client
-        .execute(client.script("exit 8", &[("input", input)], &[]).await)
-        .await;
-    let run = far.run().await;
-    far.done(run.run, 0).await;
+    let operations = with_input("exit 8").await;
+    far.run_to(0).await;
     operations.end().await;
 }
 
@@ -210,15 +182,9 @@ async fn a_worker_that_has_the_input_gets_the_action() {
 async fn a_worker_is_told_who_has_the_inputs() {
     let (_server, client) = coordinator(quick()).await;
     let input = client.put("an input").await;
-    let holder = Hello {
-        holds: Some(holds(&[input, Digest::EMPTY])),
-        address: "http://10.0.0.1:77".to_owned(),
-        ..hello("holder", 1)
-    };
+    let holder = holder("holder", "10.0.0.1:77", &[input, Digest::EMPTY]);
     let mut holder = Fake::greet(&client, holder).await;
-    let busy = client
-        .execute(client.script("exit 1", &[], &[]).await)
-        .await;
+    let busy = client.begin("exit 1").await;
     let keeps = holder.run().await;
     let mut worker = Fake::join(&client, "worker", 1).await;
     let action = client.script("cat input", &[("input", input)], &[]).await;
@@ -240,7 +206,7 @@ async fn silence_is_death() {
     })
     .await;
     let mut silent = Fake::join(&client, "silent", 1).await;
-    let operations = client.execute(client.script("true", &[], &[]).await).await;
+    let operations = client.begin("true").await;
     silent.run().await;
     // From now on time passes when nothing else can happen.
     tokio::time::pause();
@@ -249,7 +215,6 @@ async fn silence_is_death() {
     tokio::time::resume();
     assert!(server.farm().snapshot().await.workers.is_empty());
     let mut other = Fake::join(&client, "other", 1).await;
-    let run = other.run().await;
-    other.done(run.run, 0).await;
+    other.run_to(0).await;
     operations.end().await;
 }

@@ -8,10 +8,10 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tempfile::TempDir;
 use tonic::transport::{self, Channel, ClientTlsConfig};
 
+use super::peers::impatient;
+use super::together::config;
 use crate::client::Client;
-use crate::peers::impatient;
-use crate::processes::file;
-use crate::together::config;
+use crate::program::file;
 
 /// An authority, and the files that it makes.
 pub(crate) struct Authority {
@@ -96,7 +96,7 @@ impl Encrypted {
         let mut config = config(self.server.address(), name, &self.folder(name));
         config.coordinator = self.url.clone();
         config.authority = Some(self.authority.file().into());
-        config.listen.as_mut().unwrap().certificate = certificate;
+        config.certificate = certificate;
         config
     }
 }

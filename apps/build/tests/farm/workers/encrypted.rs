@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::ChildStderr;
 
-use bazel_remote_apis::google::bytestream::ReadRequest;
 use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
 use filch_build::server::Certificate;
 use filch_build::worker::remote::{RunningWorker, StartError};
@@ -12,14 +11,14 @@ use tokio::task::spawn_blocking;
 use tonic::Code;
 use tonic::transport::Channel;
 
-use crate::authority::{Authority, Encrypted};
-use crate::client::soon;
-use crate::peers::made;
-use crate::processes::Process;
-use crate::together::until;
+use super::authority::{Authority, Encrypted};
+use super::peers::{made, take};
+use super::together::until;
+use crate::client::{read, soon};
+use crate::program::Program;
 
 /// Returns the first line of a worker's log, and the rest: a worker that cannot write ends.
-async fn log(worker: &mut Process) -> (String, BufReader<ChildStderr>) {
+async fn log(worker: &mut Program) -> (String, BufReader<ChildStderr>) {
     let mut rest = BufReader::new(worker.stderr());
     let read = spawn_blocking(move || {
         let mut line = String::new();
@@ -34,7 +33,7 @@ async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     let farm = Encrypted::new().await;
     let start = |name: &str, authority: &Authority| {
         let options = ["--tls-ca", &authority.file(), "--name", name];
-        Process::worker_with(&farm.url, &farm.folder(name), &options, &[])
+        Program::worker(&farm.url, &farm.folder(name), &options, &[])
     };
     let other = Authority::new();
     let mut misled = start("misled", &other);
@@ -45,9 +44,7 @@ async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     until(&farm.server, |farm| farm.workers.len() == 1).await;
     assert_eq!(farm.server.farm().snapshot().await.workers[0].name, "right");
     let input = farm.client.put("an input").await;
-    let files = [("input", input)];
-    let script = farm.client.script("cat input", &files, &[]).await;
-    let result = farm.client.result(script).await;
+    let result = farm.client.sh("cat input", &[("input", input)]).await;
     assert_eq!(result.stdout_raw, b"an input");
 }
 
@@ -60,7 +57,7 @@ async fn without_an_authority_a_worker_trusts_what_the_system_trusts() {
     let listen = ["--listen", "127.0.0.1:0"];
     let options = [&["--tls-cert", chain, "--tls-key", key], &listen[..]].concat();
     let system = ("SSL_CERT_FILE", &*farm.authority.file());
-    let mut worker = Process::worker_with(&farm.url, &farm.folder("a"), &options, &[system]);
+    let mut worker = Program::worker(&farm.url, &farm.folder("a"), &options, &[system]);
     let (line, _log) = log(&mut worker).await;
     assert!(line.contains("at work"), "{line}");
     until(&farm.server, |farm| farm.workers.len() == 1).await;
@@ -79,25 +76,21 @@ async fn an_artifact_goes_from_worker_to_worker_encrypted() {
     let first = start("first").await;
     let (made, _busy) = made(&farm.client).await;
     let second = start("second").await;
-    let take = farm.client.script("wc -c < in", &[("in", made)], &[]).await;
-    assert_eq!(farm.client.result(take).await.stdout_raw, b"5000000\n");
+    take(&farm.client, made).await;
     assert_eq!(first.traffic().served, 1);
     let traffic = second.traffic();
     assert_eq!((traffic.from_workers, traffic.failed), (1, 0));
+    assert_eq!(traffic.from_coordinator, 0);
 
-    let request = || ReadRequest {
-        resource_name: format!("blobs/{made}"),
-        ..ReadRequest::default()
-    };
     let address = first.address().unwrap();
     let plain = Channel::from_shared(format!("http://{address}")).unwrap();
     let mut plain = ByteStreamClient::new(plain.connect_lazy());
-    let refused = soon(plain.read(request())).await.unwrap_err();
+    let refused = soon(plain.read(read(made))).await.unwrap_err();
     // The connection failed before anybody checked its key.
     assert_ne!(refused.code(), Code::Unauthenticated, "{refused}");
     let stranger = farm.authority.channel(format!("https://{address}")).await;
     let mut stranger = ByteStreamClient::new(stranger);
-    let refused = soon(stranger.read(request())).await.unwrap_err();
+    let refused = soon(stranger.read(read(made))).await.unwrap_err();
     assert_eq!(refused.code(), Code::Unauthenticated, "{refused}");
     assert_eq!(first.traffic().served, 1);
 }
@@ -110,9 +103,8 @@ async fn what_a_worker_of_no_trust_has_comes_from_the_coordinator() {
     let stranger = RunningWorker::start(config).await.unwrap();
     let (made, _busy) = made(&farm.client).await;
     let options = ["--tls-ca", &farm.authority.file()];
-    let mut reader = Process::worker_with(&farm.url, &farm.folder("reader"), &options, &[]);
-    let take = farm.client.script("wc -c < in", &[("in", made)], &[]).await;
-    assert_eq!(farm.client.result(take).await.stdout_raw, b"5000000\n");
+    let mut reader = Program::worker(&farm.url, &farm.folder("reader"), &options, &[]);
+    take(&farm.client, made).await;
     assert_eq!(stranger.traffic().served, 0);
     let mut said = reader.stderr();
     drop(reader);
@@ -133,15 +125,14 @@ async fn a_worker_with_a_certificate_reads_from_one_without() {
     let authority = farm.authority.file();
     let listen = ["--listen", "127.0.0.1:0", "--slots", "1"];
     let options = [&["--tls-ca", &*authority], &listen[..]].concat();
-    let mut plain = Process::worker_with(&farm.url, &farm.folder("plain"), &options, &[]);
+    let mut plain = Program::worker(&farm.url, &farm.folder("plain"), &options, &[]);
     let (line, _log) = log(&mut plain).await;
     assert!(line.contains("this worker has no certificate"), "{line}");
     let (made, _busy) = made(&farm.client).await;
     let certificate = farm.authority.certificate();
     let reader = farm.worker("reader", Some(certificate));
     let reader = RunningWorker::start(reader).await.unwrap();
-    let take = farm.client.script("wc -c < in", &[("in", made)], &[]).await;
-    assert_eq!(farm.client.result(take).await.stdout_raw, b"5000000\n");
+    take(&farm.client, made).await;
     let traffic = reader.traffic();
     assert_eq!((traffic.from_workers, traffic.failed), (1, 0));
 }
@@ -174,7 +165,7 @@ async fn a_certificate_and_an_address_have_to_fit() {
     assert!(matches!(error, StartError::Certificate(_)), "{error}");
 
     let options = ["--tls-cert", "a", "--tls-key", "b"];
-    let worker = Process::worker_with(&farm.url, &farm.folder("a"), &options, &[]);
+    let worker = Program::worker(&farm.url, &farm.folder("a"), &options, &[]);
     let (status, said) = worker.wait().await;
     assert_eq!(status.code(), Some(2));
     assert!(said.contains("--listen <ADDRESS:PORT>"), "{said}");

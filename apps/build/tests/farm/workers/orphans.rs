@@ -5,22 +5,24 @@ use std::io::Write as _;
 
 use bazel_remote_apis::google::protobuf::Duration;
 use filch_build::digest::Digest;
-use filch_build::farm::FarmConfig;
-use filch_build::reapi::{Action, Command};
+use filch_build::farm::{FarmConfig, Snapshot};
+use filch_build::reapi::Action;
 use filch_build::server::Running;
+use rustix::process::Signal;
 use tempfile::TempDir;
 use tonic::Code;
 
-use crate::client::{Client, coordinator};
+use super::processes::read;
+use super::together::until;
+use crate::client::{Client, coordinator, sh};
 use crate::leaver::{Leaver, pipe};
-use crate::processes::{Process, read};
-use crate::together::until;
+use crate::program::Program;
 
 /// A farm of one worker, and a process that leaves.
 struct Bench {
     server: Running,
     client: Client,
-    worker: Process,
+    worker: Program,
     folders: TempDir,
     leaver: Leaver,
 }
@@ -32,7 +34,7 @@ impl Bench {
         let to = format!("http://{}", server.address());
         let options = ["--slots", slots, "--name", "one"];
         let folder = folders.path().join("worker");
-        let worker = Process::worker_with(&to, &folder, &options, &[]);
+        let worker = Program::worker(&to, &folder, &options, &[]);
         Self {
             leaver: Leaver::new(folders.path()),
             server,
@@ -48,15 +50,11 @@ impl Bench {
 
     /// Stores this script as an action with that time limit.
     async fn limited(&self, script: &str, seconds: i64) -> Digest {
-        let command = Command {
-            arguments: ["/bin/sh", "-c", script].map(String::from).to_vec(),
-            ..Command::default()
-        };
         let action = Action {
             timeout: Some(Duration { seconds, nanos: 0 }),
             ..Action::default()
         };
-        self.client.action(&command, &[], action).await
+        self.client.action(&sh(script), &[], action).await
     }
 
     async fn stdout(&self, action: Digest) -> String {
@@ -69,10 +67,8 @@ impl Bench {
 #[tokio::test]
 async fn what_leaves_its_group_ends_with_its_action() {
     let mut bench = Bench::new("1").await;
-    let (hold, sleep, wait) = {
-        let leaver = &bench.leaver;
-        (leaver.hold(), leaver.sleep(), leaver.wait())
-    };
+    let leaver = &bench.leaver;
+    let (hold, sleep, wait) = (leaver.hold(), leaver.sleep(), leaver.wait());
     for (way, script) in [
         ("by its session", format!("setsid sh -c '{sleep}' &")),
         ("as a daemon", format!("(setsid sh -c '{sleep}' &)")),
@@ -93,8 +89,8 @@ async fn a_time_limit_is_one_for_what_leaves_its_group_too() {
     let mut bench = Bench::new("1").await;
     let script = format!("{}sleep 1000", bench.leaver.script());
     let action = bench.limited(&script, 1).await;
-    let status = bench.client.execute(action).await.failure().await;
-    assert_eq!(status.code, Code::DeadlineExceeded as i32, "{status:?}");
+    let operations = bench.client.execute(action).await;
+    operations.failure(Code::DeadlineExceeded).await;
     assert!(!bench.leaver.lives());
 }
 
@@ -122,15 +118,14 @@ async fn what_a_running_action_has_started_is_left_to_it() {
         format!("exec > {answer}; echo > {begun}; read line < {ask}; echo $line; exec sleep 1000");
     let hold = bench.leaver.hold();
     let script = format!("{hold}(setsid sh -c '{service}' &)\nread line < {answer}; echo $line");
-    let uses = bench.client.script(&script, &[], &[]).await;
-    let uses = bench.client.execute(uses).await;
+    let uses = bench.client.begin(&script).await;
     read(&begun).await;
     let other = bench.client.script("echo other", &[], &[]).await;
     assert_eq!(bench.stdout(other).await, "other\n");
     // Also for reading, so that opening does not wait for a reader.
     let mut ask = OpenOptions::new().read(true).write(true).open(ask).unwrap();
     ask.write_all(b"an answer\n").unwrap();
-    let result = uses.end().await.result.unwrap();
+    let result = uses.result().await;
     assert_eq!(result.stdout_raw, b"an answer\n", "its service was killed");
     assert!(!bench.leaver.lives());
 }
@@ -145,15 +140,13 @@ async fn a_younger_action_does_not_keep_an_older_ones() {
         first=$(now); while [ $(now) = $first ]; do :; done\n";
     let leaves = bench.leaver.script();
     let script = format!("{leaves}{later}echo > {ready}; read line < {go}");
-    let older = bench.client.script(&script, &[], &[]).await;
-    let older = bench.client.execute(older).await;
+    let older = bench.client.begin(&script).await;
     read(&ready).await;
     let script = format!("echo > {begun}; read line < {never}");
-    let younger = bench.client.script(&script, &[], &[]).await;
-    let _younger = bench.client.execute(younger).await;
+    let _younger = bench.client.begin(&script).await;
     read(&begun).await;
     fs::write(go, "go on\n").unwrap();
-    assert_eq!(older.end().await.result.unwrap().exit_code, 0);
+    older.ends_with(0).await;
     assert!(!bench.leaver.lives());
 }
 
@@ -167,23 +160,24 @@ async fn an_orphan_that_ends_while_its_action_runs_is_reaped() {
 }
 
 #[tokio::test]
-async fn a_worker_that_leaves_leaves_none_behind() {
+async fn a_worker_that_is_asked_to_end_ends_what_it_runs_and_leaves_none_behind() {
     let mut bench = Bench::new("1").await;
     let [ready, go] = ["ready", "go"].map(|name| bench.pipe(name));
     let leaves = bench.leaver.script();
     let script = format!("{leaves}echo > {ready}; read line < {go}");
-    let action = bench.client.script(&script, &[], &[]).await;
-    let operations = bench.client.execute(action).await;
+    let operations = bench.client.begin(&script).await;
     read(&ready).await;
-    bench.worker.signal("-TERM");
-    until(&bench.server, |farm| {
-        farm.workers.iter().any(|worker| worker.leaving)
-    })
-    .await;
+    bench.worker.signal(Signal::TERM);
+    let leaving = |farm: &Snapshot| farm.workers.iter().any(|worker| worker.leaving);
+    until(&bench.server, leaving).await;
+    // Nothing new.
+    let mut waits = bench.client.begin("true").await;
+    assert!(!waits.next().await.done);
     assert!(bench.leaver.lives());
     fs::write(go, "go on\n").unwrap();
-    assert_eq!(operations.end().await.result.unwrap().exit_code, 0);
+    operations.ends_with(0).await;
     let (status, said) = bench.worker.wait().await;
     assert!(status.success(), "{said}");
+    assert_eq!(bench.server.farm().snapshot().await.waiting, 1);
     assert!(!bench.leaver.lives());
 }
