@@ -44,9 +44,8 @@ pub(crate) fn run(Passed { arguments }: &Passed) -> Result<ExitCode> {
 
 fn measure(arguments: &[&str]) -> Result<ExitCode> {
     let mut command = program("bench", "filch-benches");
-    command
-        .args(["--profile", "measured", "--"])
-        .args(arguments);
+    command.args(["--profile", "measured", "--"]);
+    command.args(arguments);
     command.envs(aligned_branches().map(|flag| ("RUSTFLAGS", flag)));
     command.envs(rivals::go()?.map(|rival| ("FILCH_GO_RIVAL", rival)));
     command.envs(rivals::beam()?.map(|rival| ("FILCH_BEAM_RIVAL", rival)));
@@ -60,20 +59,17 @@ fn measure(arguments: &[&str]) -> Result<ExitCode> {
 fn wants_rayon(arguments: &[&str]) -> bool {
     let joined = arguments.join(" ").replace('=', " ");
     let words: Vec<_> = joined.split(' ').collect();
-    let mut groups = words
-        .windows(2)
-        .filter(|pair| pair[0] == "--group")
-        .peekable();
-    groups.peek().is_none() || groups.any(|pair| pair[1] == "rayon")
+    let pairs = words.windows(2).filter(|pair| pair[0] == "--group");
+    let groups: Vec<_> = pairs.map(|pair| pair[1]).collect();
+    groups.is_empty() || groups.contains(&"rayon")
 }
 
 /// Runs a program of the tree of that [name](Tree::named).
 fn program(tree: &str, package: &str) -> Command {
     let mut command = cargo_in(tree);
+    let manifest = Tree::named(tree).root.join("Cargo.toml");
     command.args(["run", "--quiet", "--package", package]);
-    command
-        .arg("--manifest-path")
-        .arg(Tree::named(tree).root.join("Cargo.toml"));
+    command.arg("--manifest-path").arg(manifest);
     // The caller's directory, so that what is written is where they expect it.
     if let Ok(here) = std::env::current_dir() {
         command.current_dir(here);

@@ -18,7 +18,7 @@ use crate::support::process::{
     BESIDE, cargo_in, other_toolchain, run_within, runs, target_directory,
 };
 use crate::support::stages::Stages;
-use crate::support::tally::closing_tally;
+use crate::support::tally::Tally;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -51,11 +51,11 @@ const NARROW: [&str; 4] = [
 ];
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let workspace = Workspace::read()?;
+    let workspace = Workspace::read("")?;
     let mut stages = Stages::default();
     match options.half {
-        Some(Half::Code) => add_code(&workspace, &mut stages),
-        Some(Half::Checkers) => add_checkers(&mut stages),
+        Some(Half::Code) => add_code(&workspace, &mut stages)?,
+        Some(Half::Checkers) => add_checkers(&mut stages)?,
         None => {
             let program = std::env::current_exe()?;
             let checkers = thread::spawn(move || {
@@ -63,12 +63,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
                 run_within(command.args(["ci", "--half", "checkers"]), LIMIT)
                     .map_err(|error| error.to_string())
             });
-            add_code(&workspace, &mut stages);
+            add_code(&workspace, &mut stages)?;
             stages.run("the other half, which ran meanwhile", || {
                 let ended = checkers.join().expect("it does not panic")?;
                 print!("{}", ended.output);
                 let status = ended.status.ok_or("it was killed at its limit")?;
-                Ok(closing_tally(status, &ended.output))
+                Ok(Tally::of(status.success()))
             });
         }
     }
@@ -96,15 +96,15 @@ the soak, seed 14 | optimised | run -q --profile loom -p soak -- --seconds 30 --
 the soak, seed 1 | optimised | run -q --profile loom -p soak -- --seconds 30 --seed 1
 ";
 
-fn add_code(workspace: &Workspace, stages: &mut Stages) {
+fn add_code(workspace: &Workspace, stages: &mut Stages) -> Result<()> {
     // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.add("format | | fmt --all --check");
-    stages.run("house rules", || lint::check(workspace));
+    stages.run("house rules", lint::check);
     stages.run("weight", weigh::check);
     stages.add(CHECKS);
     package::add_stages(workspace, stages);
     test::add_ci_stages(workspace, stages);
-    add_builds(workspace, stages);
+    add_builds(workspace, stages)?;
     stages.add("the scheduler's features | | test -p filch-actors --all-features --test features");
     for beside in BESIDE {
         stages.add(&format!(
@@ -112,24 +112,27 @@ fn add_code(workspace: &Workspace, stages: &mut Stages) {
              {beside}: clippy | {beside} | clippy --workspace --all-targets
              {beside}: documentation | {beside} | doc --workspace --no-deps"
         ));
-        test::add_beside(beside, stages);
+        test::add_tests(beside, &[], stages);
     }
+    Ok(())
 }
 
-fn add_checkers(stages: &mut Stages) {
+fn add_checkers(stages: &mut Stages) -> Result<()> {
     test::add_models("own", stages);
     // It has no false alarms.
-    sanitize::add_stage(Sanitizer::Address, stages);
+    sanitize::add_stage(Sanitizer::Address, stages)?;
     rayon::add_ci_stages(stages);
     stages.run("the book", book::check);
     stages.add(SOAK);
     add_instruction_counts(stages);
+    Ok(())
 }
 
 /// Builds for other targets and by the oldest toolchain, as far as they are installed.
-fn add_builds(workspace: &Workspace, stages: &mut Stages) {
-    let without_std = lint::primitives().filter(|name| !WITH_STD.contains(name));
-    let without_std = without_std.collect::<Vec<_>>().join(" -p ");
+fn add_builds(workspace: &Workspace, stages: &mut Stages) -> Result<()> {
+    let mut without_std = lint::primitives()?;
+    without_std.retain(|name| !WITH_STD.contains(&&**name));
+    let without_std = without_std.join(" -p ");
     let narrow = NARROW.join(" -p ");
     for (target, packages) in [
         ("x86_64-unknown-none", &without_std),
@@ -149,14 +152,14 @@ fn add_builds(workspace: &Workspace, stages: &mut Stages) {
     let oldest = packages().filter_map(|package| package.rust_version.as_deref());
     const OLDEST: &str = "the oldest toolchain that is promised";
     if let Some(mut check) = other_toolchain(oldest.max().unwrap_or_default()) {
-        check
-            .env("CARGO_TARGET_DIR", target_directory("oldest"))
-            .arg("check");
+        check.env("CARGO_TARGET_DIR", target_directory("oldest"));
+        check.arg("check");
         check.args(packages().flat_map(|package| ["--package", &package.name]));
         stages.check(OLDEST, &mut check);
     } else {
         stages.skip(OLDEST, "rustup with that toolchain");
     }
+    Ok(())
 }
 
 /// Compares the instructions that filch's operations take with their bars, and the files that they
@@ -165,23 +168,22 @@ fn add_instruction_counts(stages: &mut Stages) {
     if std::env::consts::ARCH != "x86_64" {
         return;
     }
-    const NAMES: [&str; 2] = ["instruction counts", "roads"];
     if !runs("valgrind", "--version") {
-        return NAMES.iter().for_each(|name| stages.skip(name, "valgrind"));
+        return stages.skip("instruction counts, and roads", "valgrind");
     }
     // The other half compiles in the usual place meanwhile.
     let count = "bench -p filch-operations --bench instructions -- --check";
-    stages.add(&format!("{} | optimised | {count}", NAMES[0]));
-    stages.run(NAMES[1], || road::check(cargo_in("optimised")));
+    stages.add(&format!("instruction counts | optimised | {count}"));
+    stages.run("roads", || road::check(cargo_in("optimised")));
 }
 
 /// True if builds for `target` are possible here. Where they are not, `house rules` still refuses a
 /// primitive without `#![no_std]`.
 fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");
-    let probe = probe
-        .args(["--print", "target-libdir", "--target", target])
-        .output();
-    let folder = probe.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    probe.args(["--print", "target-libdir", "--target", target]);
+    let folder = probe
+        .output()
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }

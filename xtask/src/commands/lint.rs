@@ -14,32 +14,27 @@ use std::process::ExitCode;
 use crate::commands::mutants::{self, orderings};
 use crate::support::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{BESIDE, cargo_in, known_files, root};
+use crate::support::process::{BESIDE, known_files, root};
 use crate::support::tally::Tally;
 
 pub(crate) use layers::{below, primitives};
 
 pub(crate) fn run() -> Result<ExitCode> {
-    check(&Workspace::read()?)?.report()
+    check()?.report()
 }
 
 /// Prints every finding; each file and each package counts as one check.
-pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
+pub(crate) fn check() -> Result<Tally> {
     let mut tally = Tally::default();
     let mut note = |findings: Vec<Finding>| {
         tally += Tally::of(findings.is_empty());
         findings.iter().for_each(|finding| println!("{finding}"));
     };
-    workspace
-        .packages
-        .iter()
-        .for_each(|package| note(layers::check(package)));
-    for beside in BESIDE {
-        let workspace = Workspace::read_by(cargo_in(beside), &["--no-deps"])?;
-        workspace
-            .packages
-            .iter()
-            .for_each(|package| note(layers::check(package)));
+    let layers = layers::layers()?;
+    for place in ["", BESIDE[0], BESIDE[1]] {
+        for package in Workspace::read(place)?.packages {
+            note(layers::check(&package, &layers));
+        }
     }
     let files = known_files()?;
     // The libraries, the programs, and this.
@@ -60,18 +55,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         note(text::check(file)?);
     }
     note(unsafety::check(&files)?);
-    let verdicts = orderings::complaints()?.into_iter();
-    note(
-        verdicts
-            .map(|message| Finding::of(orderings::PAGE, message))
-            .collect(),
-    );
-    let verdicts = mutants::complaints()?.into_iter();
-    note(
-        verdicts
-            .map(|(name, message)| Finding::of(mutants::place(name), message))
-            .collect(),
-    );
+    for message in orderings::complaints()? {
+        note(vec![Finding::of(orderings::PAGE, message)]);
+    }
+    for (name, message) in mutants::complaints()? {
+        note(vec![Finding::of(mutants::place(name), message)]);
+    }
     Ok(tally)
 }
 

@@ -17,7 +17,7 @@ use crate::support::process::{Tree, root, sources};
 use crate::support::programs::{self, Test};
 use crate::support::tally::Tally;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Options {
     /// Explore up to so many preemptions; `own`: each model's own bound; `quick`: few, in long
     /// models, as `cargo xtask test` does; `full`: every interleaving, which many models will not
@@ -41,8 +41,7 @@ impl Options {
     pub(crate) fn all(bound: &str) -> Self {
         Self {
             bound: bound.to_owned(),
-            execution: None,
-            filter: None,
+            ..Self::default()
         }
     }
 
@@ -87,30 +86,12 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let models = models_named(filter)?;
     let started = Instant::now();
-    let (outcomes, tally) = options.harness().explore(&models)?;
-    for (model, outcome) in models.iter().zip(&outcomes) {
-        let number = failing_execution(&outcome.output);
-        if let (Some(_), Some(number)) = (&outcome.failure, number) {
-            println!("to see it: cargo xtask loom --execution {number} {model}");
-        }
-    }
-    let lines = outcomes.iter().flat_map(|outcome| &outcome.explored);
-    let executions = lines.clone().filter_map(|line| line[3].parse::<u64>().ok());
-    let (count, executions, elapsed) = (lines.count(), executions.sum::<u64>(), started.elapsed());
-    println!(
-        "{count} models, {executions} executions, {:.1} s",
-        elapsed.as_secs_f64()
-    );
+    let (lines, tally) = options.harness().explore(&models)?;
+    let executions = lines.iter().filter_map(|line| line[3].parse::<u64>().ok());
+    let (models, executions) = (lines.len(), executions.sum::<u64>());
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{models} models, {executions} executions, {seconds:.1} s");
     Ok(tally)
-}
-
-/// Finds what the harness has announced at the first panic: `execution 17 fails:`.
-fn failing_execution(output: &str) -> Option<u64> {
-    let mut numbers = output.lines().filter_map(|line| {
-        let (_, number) = line.strip_suffix(" fails:")?.rsplit_once("execution ")?;
-        number.parse().ok()
-    });
-    numbers.next()
 }
 
 /// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
@@ -182,14 +163,7 @@ fn tests_of(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use std::path::Path;
 
-    use super::{failing_execution, place, tests_of};
-
-    #[test]
-    fn the_execution_that_fails_is_read_behind_libtests_prefix() {
-        let output = "running 1 test\ntest a ... execution 17 fails:\nthread 'a' panicked at b.rs";
-        assert_eq!(failing_execution(output), Some(17));
-        assert_eq!(failing_execution("the execution fails:"), None);
-    }
+    use super::{place, tests_of};
 
     #[test]
     fn a_files_tests_belong_to_a_program_and_a_module() {

@@ -107,9 +107,9 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
                 format!("{at}: nothing notices `{mutant}`, and no reason is given")
             });
             complaints.extend(open.map(|complaint| (*name, complaint)));
-            let gone = verdicts.gone(row);
-            stale
-                .extend(gone.map(|by| format!("{at}, whose mutants `{by}` showed, which is gone")));
+            for by in verdicts.gone(row) {
+                stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
+            }
         }
         if !stale.is_empty() {
             let list = stale.join("\n    ");

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::commands::lint;
 use crate::support::Result;
 use crate::support::metadata::{Package, Workspace};
-use crate::support::process::{cargo, fresh_folder, git, root, target_directory, tee};
+use crate::support::process::{
+    Tree, cargo, cargo_in, fresh_folder, git, root, target_directory, tee,
+};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, tests};
 
@@ -18,7 +19,7 @@ const PLACE: &str = "publish";
 
 pub(crate) fn run() -> Result<ExitCode> {
     let mut stages = Stages::default();
-    add_stages(&Workspace::read()?, &mut stages);
+    add_stages(&Workspace::read("")?, &mut stages);
     Ok(stages.summary())
 }
 
@@ -36,7 +37,8 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
 const MOST_LOCKED: [usize; 2] = [5, 13];
 
 fn check_locked() -> Result<Tally> {
-    let primitives = lint::primitives().map(|name| (name, MOST_LOCKED[0]));
+    let primitives = lint::primitives()?;
+    let primitives = primitives.iter().map(|name| (&**name, MOST_LOCKED[0]));
     let mut tally = Tally::default();
     for (name, most) in primitives.chain([("filch", MOST_LOCKED[1])]) {
         let mut tree = cargo();
@@ -58,9 +60,8 @@ fn check_locked() -> Result<Tally> {
 /// Packs each package, and checks what its archive has, by itself: with the features that it asks
 /// for, and without what only its tests depend on. A warning is a failure.
 fn publish(workspace: &Workspace) -> Result<Tally> {
-    let mut pack = cargo();
-    pack.args(["package", "--no-verify"])
-        .env("CARGO_TARGET_DIR", target_directory(PLACE));
+    let mut pack = cargo_in(PLACE);
+    pack.args(["package", "--no-verify"]);
     let names = || workspace.published().map(|package| &*package.name);
     pack.args(names().flat_map(|name| ["--package", name]));
     if !git(&["status", "--porcelain"])?.is_empty() {
@@ -73,7 +74,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     unpack(workspace)?;
     let mut tally = Tally::default();
     for name in names() {
-        let mut check = cargo_of_the_packages();
+        let mut check = unpacked().cargo();
         check.args(["check", "--package", name]);
         tally += Tally::of(runs_without_a_warning(&mut check)?);
     }
@@ -98,9 +99,9 @@ fn is_warning(line: &str) -> bool {
 /// Unpacks the archives into a workspace of its own, whose members find each other there instead of
 /// in the registry.
 fn unpack(workspace: &Workspace) -> Result<()> {
-    let place = unpacked();
+    let place = unpacked().root;
     fresh_folder(&place)?;
-    let mut names = Vec::new();
+    let mut manifest = HEAD.to_owned();
     for Package { name, version, .. } in workspace.published() {
         let folder = format!("{name}-{version}");
         let archive = target_directory(PLACE).join(format!("package/{folder}.crate"));
@@ -110,47 +111,33 @@ fn unpack(workspace: &Workspace) -> Result<()> {
         if !tar.status()?.success() {
             return Err(format!("{} cannot be unpacked", archive.display()).into());
         }
-        names.push((&**name, folder));
+        manifest += &format!("{name} = {{ path = \"{folder}\" }}\n");
     }
-    fs::write(place.join("Cargo.toml"), manifest(&names))?;
+    fs::write(place.join("Cargo.toml"), manifest)?;
     // The versions that everything else is tested with.
     fs::copy(root().join("Cargo.lock"), place.join("Cargo.lock"))?;
     Ok(())
 }
 
-fn unpacked() -> PathBuf {
-    target_directory(PLACE).join("unpacked")
-}
-
-/// cargo in the workspace of the unpacked packages. What they depend on from the registry is
-/// compiled once for both workspaces.
-fn cargo_of_the_packages() -> Command {
-    let mut command = cargo();
-    command
-        .current_dir(unpacked())
-        .env("CARGO_TARGET_DIR", root().join("target"));
-    command
+/// The workspace of the unpacked packages. What they depend on from the registry is compiled once
+/// for both workspaces.
+fn unpacked() -> Tree {
+    Tree {
+        root: target_directory(PLACE).join("unpacked"),
+        target: root().join("target"),
+    }
 }
 
 /// Runs the tests of the unpacked packages: that they pass, and that no file is missing. (Their
 /// documentation's examples need none, and run in this workspace.)
 fn test() -> Result<Tally> {
-    let mut command = cargo_of_the_packages();
-    command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(["--lib", "--bins", "--tests", "--examples"]);
+    let mut command = unpacked().cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command.args(["--lib", "--bins", "--tests", "--examples"]);
     tests(&mut command)
 }
 
-fn manifest(packages: &[(&str, String)]) -> String {
-    let mut text = HEAD.to_owned();
-    for (name, folder) in packages {
-        text += &format!("{name} = {{ path = \"{folder}\" }}\n");
-    }
-    text
-}
-
-/// Built as in this workspace, dependencies are built once.
+/// The manifest of that workspace. Built as in this one, dependencies are built once.
 const HEAD: &str = r#"[workspace]
 resolver = "3"
 members = ["*-*"]

@@ -19,11 +19,11 @@ use crate::support::tally::Tally;
 pub(crate) struct Options {
     /// Run N schedules of each kind instead of each test's own number.
     #[arg(long, value_name = "N")]
-    schedules: Option<u64>,
+    schedules: Option<String>,
 
     /// Other random schedules than those of seed 0.
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    seed: Option<String>,
 
     /// Run this one schedule: the text that a failing test has printed. Select that test by its
     /// full name.
@@ -52,17 +52,18 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     if tests.is_empty() {
         return Err(format!("no test's name contains `{filter}`").into());
     }
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
     let asked = [
-        number(options.schedules).map(|number| ("FILCH_SHUTTLE_SCHEDULES", number)),
-        number(options.seed).map(|number| ("FILCH_SHUTTLE_SEED", number)),
-        (options.replay.clone()).map(|schedule| ("FILCH_SHUTTLE_REPLAY", schedule)),
+        ("FILCH_SHUTTLE_SCHEDULES", &options.schedules),
+        ("FILCH_SHUTTLE_SEED", &options.seed),
+        ("FILCH_SHUTTLE_REPLAY", &options.replay),
     ];
+    let asked = asked.into_iter();
+    let asked = asked.filter_map(|(name, value)| Some((name, value.clone()?)));
     let harness = Harness {
         word: "schedules",
         fields: &["test", "schedules", ">number", ">seconds", "claim"],
         folder: root().join("tests/shuttle"),
-        environment: asked.into_iter().flatten().collect(),
+        environment: asked.collect(),
         about_itself: "",
         limit: LIMIT,
         shows_all: false,

@@ -26,14 +26,11 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut stages = Stages::default();
     if let Some(beside) = &options.of {
-        add_beside(beside, &mut stages);
-        return Ok(stages.summary());
+        add_tests(beside, &[], &mut stages);
+    } else {
+        add_tests("", &[], &mut stages);
+        add_models("quick", &mut stages);
     }
-    stages.run("unit, property and integration tests", || {
-        code_tests("", &[])
-    });
-    add_documentation("", &mut stages);
-    add_models("quick", &mut stages);
     Ok(stages.summary())
 }
 
@@ -45,8 +42,7 @@ const UNPACKED: [&str; 2] = ["filch-actors", "filch-scheduler"];
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let packed = workspace.published().map(|package| &*package.name);
     let packed: Vec<_> = packed.filter(|name| !UNPACKED.contains(name)).collect();
-    stages.run("tests that no package has", || code_tests("", &packed));
-    add_documentation("", stages);
+    add_tests("", &packed, stages);
 }
 
 /// Adds the models at these bounds, and the random schedules.
@@ -57,47 +53,41 @@ pub(crate) fn add_models(bound: &str, stages: &mut Stages) {
     stages.run("whole pools and schedulers, random schedules", || {
         shuttle::explore(&shuttle::Options::default())
     });
-    stages.add(
-        "tests of users' processes, random schedules | shuttle | \
-         test --package filch-testing --profile loom",
-    );
+    let tests = "test --package filch-testing --profile loom";
+    let name = "tests of users' processes, random schedules";
+    stages.add(&format!("{name} | shuttle | {tests}"));
 }
 
-/// Adds the tests and examples of a workspace beside this one.
-pub(crate) fn add_beside(name: &str, stages: &mut Stages) {
-    stages.run(
-        format!("{name}: unit, property and integration tests"),
-        || code_tests(name, &[]),
-    );
-    if name == "apps" {
-        add_documentation(name, stages);
+/// Adds the tests of a workspace, but for some packages', and its examples, if any are there to be
+/// read.
+pub(crate) fn add_tests(place: &str, left_out: &[&str], stages: &mut Stages) {
+    let of = if place.is_empty() { "" } else { ": " };
+    let name = |what| format!("{place}{of}{what}");
+    stages.run(name("unit, property and integration tests"), || {
+        let mut command = cargo_in(place);
+        if runs("cargo-nextest", "--version") {
+            command.args(["nextest", "run"]);
+        } else {
+            command.args(["test", "--lib", "--bins", "--tests"]);
+        }
+        command.args(["--workspace", "--no-fail-fast"]);
+        command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
+        tests(&mut command)
+    });
+    if place != "rivals" {
+        let tests = "test --workspace --no-fail-fast --doc";
+        stages.add(&format!(
+            "{} | {place} | {tests}",
+            name("documentation tests")
+        ));
+        stages.run(name("examples"), || examples(place));
     }
-}
-
-fn add_documentation(place: &str, stages: &mut Stages) {
-    stages.add(&format!(
-        "documentation tests | {place} | test --workspace --no-fail-fast --doc"
-    ));
-    stages.run("examples", || examples(place));
-}
-
-/// The tests of all packages but these.
-fn code_tests(place: &str, left_out: &[&str]) -> Result<Tally> {
-    let mut command = cargo_in(place);
-    if runs("cargo-nextest", "--version") {
-        command.args(["nextest", "run"]);
-    } else {
-        command.args(["test", "--lib", "--bins", "--tests"]);
-    }
-    command.args(["--workspace", "--no-fail-fast"]);
-    command.args(left_out.iter().flat_map(|package| ["--exclude", package]));
-    tests(&mut command)
 }
 
 /// Runs the examples of the published packages: each must end by itself, and well.
 fn examples(place: &str) -> Result<Tally> {
     let mut tally = Tally::default();
-    for package in Workspace::read_by(cargo_in(place), &["--no-deps"])?.published() {
+    for package in Workspace::read(place)?.published() {
         let package = &package.name;
         // One package at a time: two may have an example of the same name, and so the same place.
         let mut build = cargo_in(place);

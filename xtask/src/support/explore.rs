@@ -31,17 +31,17 @@ pub(crate) struct Harness {
 }
 
 /// The end of one test.
-pub(crate) struct Outcome {
-    pub(crate) explored: Vec<Vec<String>>,
-    pub(crate) output: String,
+struct Outcome {
+    explored: Vec<Vec<String>>,
+    output: String,
     /// The reason why it counts as failed, if it does.
-    pub(crate) failure: Option<String>,
+    failure: Option<String>,
 }
 
 impl Harness {
     /// Runs the tests, says which one has ended, and prints the table, and what those printed that
-    /// failed.
-    pub(crate) fn explore(&self, tests: &[Test]) -> Result<(Vec<Outcome>, Tally)> {
+    /// failed. Returns the lines of the table.
+    pub(crate) fn explore(&self, tests: &[Test]) -> Result<(Vec<Vec<String>>, Tally)> {
         let ended = AtomicUsize::new(0);
         let outcomes = parallel::map(tests, |test| self.run(test, tests.len(), &ended))?;
         let (mut table, mut tally) = (Table::new(self.fields), Tally::default());
@@ -63,7 +63,8 @@ impl Harness {
                 println!("---- {test}: {verdict}\n{}", outcome.output);
             }
         }
-        Ok((outcomes, tally))
+        let explored = outcomes.into_iter().flat_map(|outcome| outcome.explored);
+        Ok((explored.collect(), tally))
     }
 
     fn run(&self, test: &Test, of: usize, number: &AtomicUsize) -> Result<Outcome> {

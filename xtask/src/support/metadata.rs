@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::Result;
-use super::process::cargo;
+use super::process::cargo_in;
 
 /// The answer of `cargo metadata`.
 #[derive(Deserialize)]
@@ -40,14 +40,15 @@ pub(crate) struct Dependency {
 }
 
 impl Workspace {
-    pub(crate) fn read() -> Result<Self> {
-        Self::read_by(cargo(), &["--no-deps"])
+    /// The workspace of the tree of that name.
+    pub(crate) fn read(name: &str) -> Result<Self> {
+        Self::read_by(cargo_in(name).args(["metadata", "--no-deps"]))
     }
 
-    /// The workspace in which that cargo runs.
-    pub(crate) fn read_by(mut cargo: Command, options: &[&str]) -> Result<Self> {
-        cargo.args(["metadata", "--format-version", "1"]);
-        let output = cargo.args(options).stderr(Stdio::inherit()).output()?;
+    /// The packages that a `cargo metadata` lists.
+    pub(crate) fn read_by(cargo: &mut Command) -> Result<Self> {
+        let cargo = cargo.args(["--format-version", "1"]);
+        let output = cargo.stderr(Stdio::inherit()).output()?;
         if !output.status.success() {
             return Err("cargo metadata has failed".into());
         }

@@ -43,11 +43,9 @@ pub(crate) fn each<J: Sync, R: Send>(
             });
         }
         drop(send);
-        let result = results
-            .iter()
-            .try_for_each(|(index, result)| told(index, result?));
-        drop(results);
-        result
+        // Dropped at an error.
+        let mut results = results.into_iter();
+        results.try_for_each(|(index, result)| told(index, result?))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Running cargo and the test programs that it built.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, mpsc};
@@ -60,9 +60,8 @@ pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
     };
     let toolchain = listed.split_whitespace().filter(is_of_series).max()?;
     let mut command = Command::new("rustup");
-    command
-        .args(["run", toolchain, "cargo"])
-        .current_dir(root());
+    command.args(["run", toolchain, "cargo"]);
+    command.current_dir(root());
     // This program was started by the pinned cargo, which points its children to itself.
     for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(variable);
@@ -133,9 +132,8 @@ impl Tree {
     /// the code.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = cargo();
-        command
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target);
+        command.current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", &self.target);
         for checker in CHECKERS {
             if self.target.ends_with(checker) {
                 command.env("RUSTFLAGS", format!("--cfg {checker}"));
@@ -186,21 +184,20 @@ fn run(command: &mut Command, limit: Duration, is_shown: bool) -> Result<Ended> 
     let started = Instant::now();
     let (reader, writer) = std::io::pipe()?;
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
-    // Our copies of the write end live in `command`; they must go, or the reader never sees the end.
+    // Our copies of the write end live in `command`; they must go, or there is no end to read.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let (send, ends) = mpsc::channel();
     let reader = thread::spawn(move || {
-        let (mut reader, mut collected, mut line) =
-            (BufReader::new(reader), String::new(), Vec::new());
-        while reader
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|length| length > 0)
+        let mut collected = String::new();
+        for line in BufReader::new(reader)
+            .split(b'\n')
+            .map_while(std::io::Result::ok)
         {
+            let line = String::from_utf8_lossy(&line);
             if is_shown {
-                let _ = std::io::stdout().write_all(&line);
+                println!("{line}");
             }
-            collected.push_str(&String::from_utf8_lossy(&line));
-            line.clear();
+            collected = collected + &line + "\n";
         }
         // The end of the output is the end of the program; the receiver may have given up on it.
         let _ = send.send(());

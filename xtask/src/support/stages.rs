@@ -47,8 +47,8 @@ impl Stages {
         self.run(name, || Ok(Tally::of(command.status()?.success())));
     }
 
-    /// Runs a stage for each line of a table: its name, [where](cargo_in) cargo runs, and what it is
-    /// to do. A warning is a failure.
+    /// Runs a stage for each line of a table: its name, the [place](cargo_in) where cargo runs, and
+    /// what it is to do. A warning is a failure.
     pub(crate) fn add(&mut self, table: &str) {
         for line in table.trim().lines() {
             let fields: Vec<_> = line.split('|').map(str::trim).collect();
@@ -74,19 +74,16 @@ impl Stages {
     pub(crate) fn skip(&mut self, name: &str, missing: &str) {
         println!("\n== {name}\nSKIPPED: there is no {missing} here");
         let verdict = format!("SKIPPED: no {missing}");
-        let [seconds, passed, failed] = ["-"; 3].map(str::to_owned);
-        self.rows
-            .push([seconds, passed, failed, name.to_owned(), verdict]);
+        let row = ["-", "-", "-", name, &verdict].map(str::to_owned);
+        self.rows.push(row);
     }
 
     /// Prints one line per stage, the errors once more, and the sum, alone on the last line.
     pub(crate) fn summary(self) -> ExitCode {
         let mut table = Table::new(&[">seconds", ">passed", ">failed", "stage", ""]);
         self.rows.into_iter().for_each(|row| table.row(row));
-        println!(
-            "\n== summary, {:.1} s in all\n{table}",
-            self.elapsed.as_secs_f64()
-        );
+        let seconds = self.elapsed.as_secs_f64();
+        println!("\n== summary, {seconds:.1} s in all\n{table}");
         self.errors.iter().for_each(|error| println!("{error}"));
         println!("{}", self.sum);
         self.sum.exit_code()

@@ -11,15 +11,12 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(headings: &[&str]) -> Self {
+        let names = headings.iter();
+        let right = names.clone().map(|name| name.starts_with('>')).collect();
+        let first = names.map(|name| name.replace('>', "")).collect();
         Self {
-            right: (headings.iter())
-                .map(|name| name.starts_with('>'))
-                .collect(),
-            rows: vec![
-                (headings.iter())
-                    .map(|name| name.replace('>', ""))
-                    .collect(),
-            ],
+            right,
+            rows: vec![first],
         }
     }
 

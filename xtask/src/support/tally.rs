@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::AddAssign;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 
 use super::Result;
 use super::process::tee;
@@ -56,28 +56,15 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs a `cargo test`, or a `cargo nextest run`, and counts what its closing lines say.
+/// Runs a `cargo test`, or a `cargo nextest run`, and counts what its closing lines say. A run that
+/// failed without a failed test did not compile, or aborted: that counts as one failure.
 pub(crate) fn tests(command: &mut Command) -> Result<Tally> {
     let (status, output) = tee(command)?;
-    Ok(verdict(status, tests_tally(&output)))
-}
-
-/// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
-fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
-    if !status.success() && tally.failed == 0 {
-        tally.failed = 1;
+    let mut tally = tests_tally(&output);
+    if !status.success() {
+        tally.failed = tally.failed.max(1);
     }
-    tally
-}
-
-/// Reads the closing line of a program of ours, `3 passed, 1 failed`.
-pub(crate) fn closing_tally(status: ExitStatus, output: &str) -> Tally {
-    let line = output.lines().last().unwrap_or_default();
-    let tally = Tally {
-        passed: number_before(line, "passed"),
-        failed: number_before(line, "failed"),
-    };
-    verdict(status, tally)
+    Ok(tally)
 }
 
 /// The sum of the closing lines: libtest's `test result: ok. 3 passed; 0 failed; 0 ignored; …`,
@@ -92,12 +79,6 @@ pub(crate) fn tests_tally(output: &str) -> Tally {
     tally
 }
 
-/// The sum of the tests in libtest's closing lines that were `ignored`, or `filtered out`.
-pub(crate) fn libtest_skipped(output: &str, how: &str) -> u64 {
-    let lines = output.lines().filter(|line| line.contains("test result: "));
-    lines.map(|line| number_before(line, how)).sum()
-}
-
 /// The number that stands right before `word`, or 0.
 fn number_before(text: &str, word: &str) -> u64 {
     let Some((before, _)) = text.split_once(&format!(" {word}")) else {
@@ -109,7 +90,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, libtest_skipped, tests_tally};
+    use super::{Tally, tests_tally};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -121,8 +102,6 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             failed: 2,
         };
         assert_eq!(tests_tally(output), expected);
-        assert_eq!(libtest_skipped(output, "ignored"), 1);
-        assert_eq!(libtest_skipped(output, "filtered out"), 0);
     }
 
     #[test]

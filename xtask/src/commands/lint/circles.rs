@@ -40,11 +40,10 @@ type Imports = BTreeMap<(String, String), String>;
 pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
     let sources = package.join("src");
     let mut texts = Vec::new();
-    for file in process::sources(&sources)?
-        .iter()
-        .filter(|file| !is_for_tests(file))
-    {
-        let text = fs::read_to_string(root().join(file))?;
+    let mut files = process::sources(&sources)?;
+    files.retain(|file| !is_for_tests(file));
+    for file in files {
+        let text = fs::read_to_string(root().join(&file))?;
         texts.push((file.strip_prefix(&sources)?.to_owned(), text));
     }
     let imports = imports(&texts)?;
@@ -60,16 +59,11 @@ pub(super) fn check(package: &Path) -> Result<Vec<Finding>> {
         let inside = imports.iter().filter(|(ends, _)| is_inside(ends));
         let places = inside.map(|((from, to), at)| format!("{from} → {to} in {at}"));
         let places = places.collect::<Vec<_>>().join(", ");
-        Finding::of(
-            &sources,
-            format!("folders import each other in a circle: {places}"),
-        )
+        let message = format!("folders import each other in a circle: {places}");
+        Finding::of(&sources, message)
     };
-    Ok(circles(&imports)
-        .into_iter()
-        .filter(is_wrong)
-        .map(finding)
-        .collect())
+    let wrong = circles(&imports).into_iter().filter(is_wrong);
+    Ok(wrong.map(finding).collect())
 }
 
 /// Lists what the modules of these files import from each other; the root's imports do not count.
@@ -91,9 +85,8 @@ fn imports(files: &[(PathBuf, String)]) -> Result<Imports> {
                 let mut words = words.filter(|word| !["", "crate", "self"].contains(word));
                 let module = words.next().unwrap_or_default();
                 for word in words {
-                    names
-                        .entry(word.to_owned())
-                        .or_insert_with(|| module.to_owned());
+                    let name = names.entry(word.to_owned());
+                    name.or_insert_with(|| module.to_owned());
                 }
             }
         }

@@ -1,39 +1,37 @@
 //! Dependencies point downward only, and the primitives have none outside the workspace.
 
-use super::Finding;
-use crate::support::metadata::Package;
+use std::fs;
 
-/// The libraries and programs: each may depend on those before it.
-const LAYERS: &[&str] = &[
-    "filch-sync",
-    // Primitives, and what is of use by itself.
-    "filch-slab",
-    "filch-deque",
-    "filch-injector",
-    "filch-parker",
-    "filch-event-queue",
-    "filch-process-state",
-    "filch-promise",
-    "filch-data-cell",
-    "filch-timers",
-    "filch-blocking",
-    // Schedulers.
-    "filch-processors",
-    "filch-scheduler",
-    "filch-actors",
-    "filch-supervisor",
-    "filch-metrics",
-    "filch-fork-join",
-    "filch-engine",
-    "filch-build-scheduler",
-    // What stands on them.
-    "filch",
-    "filch-testing",
-    "rayon-core",
-    "filch-nats",
-    "filch-build",
-    "filch-cli",
-];
+use super::Finding;
+use crate::support::Result;
+use crate::support::metadata::Package;
+use crate::support::process::root;
+
+/// The crates: each may depend on those before it. They are the default members of the workspace,
+/// in this order.
+pub(super) fn layers() -> Result<Vec<String>> {
+    let manifest: toml::Table = toml::from_str(&fs::read_to_string(root().join("Cargo.toml"))?)?;
+    let members = manifest["workspace"]["default-members"].as_array();
+    let members = members.into_iter().flatten();
+    let members = members.filter_map(|member| member.as_str());
+    let crates = members.filter_map(|member| member.strip_prefix("crates/"));
+    let name = |folder: &str| match folder.split('-').next() {
+        Some("filch") => folder.to_owned(),
+        _ => format!("filch-{folder}"),
+    };
+    Ok(crates.map(name).collect())
+}
+
+/// The crates that this one may depend on.
+pub(crate) fn below(name: &str) -> Result<Vec<String>> {
+    let layers = layers()?.into_iter();
+    Ok(layers.take_while(|other| other != name).collect())
+}
+
+/// The packages that are of use by themselves, below the schedulers.
+pub(crate) fn primitives() -> Result<Vec<String>> {
+    below("filch-processors")
+}
 
 /// The programs, which may have any dependencies outside the workspace.
 const PROGRAMS: &[&str] = &["filch-build", "filch-cli"];
@@ -56,62 +54,49 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-scheduler", "tracing"),
 ];
 
-/// The packages that this one may depend on.
-pub(crate) fn below(package: &str) -> impl Iterator<Item = &'static str> {
-    LAYERS
-        .iter()
-        .copied()
-        .take_while(move |name| *name != package)
-}
-
-/// The packages that are of use by themselves, below the schedulers.
-pub(crate) fn primitives() -> impl Iterator<Item = &'static str> {
-    below("filch-processors")
-}
-
-pub(super) fn check(package: &Package) -> Vec<Finding> {
+pub(super) fn check(package: &Package, layers: &[String]) -> Vec<Finding> {
     let name = &*package.name;
-    // Others stand around the libraries and programs.
+    // Others stand around the libraries and programs, or on top of them.
     let folder = package.manifest_path.ancestors().nth(2);
-    if !["crates", "compat", "apps"]
-        .iter()
-        .any(|of| folder.is_some_and(|own| own.ends_with(of)))
-    {
+    let is_in = |of: &str| folder.is_some_and(|folder| folder.ends_with(of));
+    let is_on_top = is_in("apps") || is_in("compat");
+    if !is_in("crates") && !is_on_top {
         return Vec::new();
     }
-    let finding = |message| Finding::of("Cargo.toml", format!("{name} {message}"));
-    let is_known = |name: &str| LAYERS.contains(&name);
-    if !is_known(name) {
-        let message = "has no place in the layers of xtask/src/commands/lint/layers.rs";
-        return vec![finding(message.to_owned())];
+    let rank = |name: &str| layers.iter().position(|other| other == name);
+    let mut wrong = Vec::new();
+    let own = rank(name);
+    if own.is_none() && !is_on_top {
+        wrong.push("has no place among the default members of Cargo.toml".to_owned());
     }
-    let wrong = package.dependencies.iter().filter_map(|dependency| {
+    for dependency in &package.dependencies {
         let other = &*dependency.name;
         // In no user's build: those of tests and build scripts, and of checkers.
         let target = dependency.target.as_deref();
+        let is_for_checkers = matches!(target, Some("cfg(loom)" | "cfg(shuttle)"));
         if dependency.kind.is_some() {
-            return None;
+            continue;
         }
         if dependency.path.is_some() {
-            let is_below = below(name).any(|below| below == other);
-            return (!is_below)
-                .then(|| format!("must not depend on {other}, which is not below it"));
+            if !is_on_top && rank(other).is_none_or(|other| Some(other) >= own) {
+                wrong.push(format!("must not depend on {other}, which is not below it"));
+            }
+        } else if !is_for_checkers && !PROGRAMS.contains(&name) && !FOREIGN.contains(&(name, other))
+        {
+            wrong.push(format!("must not depend on {other}, which is not ours"));
         }
-        let is_allowed = PROGRAMS.contains(&name)
-            || FOREIGN.contains(&(name, other))
-            || matches!(target, Some("cfg(loom)" | "cfg(shuttle)"));
-        (!is_allowed).then(|| format!("must not depend on {other}, which is not ours"))
-    });
-    wrong.map(finding).collect()
+    }
+    let finding = |message| Finding::of("Cargo.toml", format!("{name} {message}"));
+    wrong.into_iter().map(finding).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::check;
+    use super::{check, layers};
 
-    /// The number of findings in a package with these dependencies.
+    /// The number of findings in a crate with these dependencies.
     fn found(name: &str, inside: &[&str], outside: &[&str]) -> usize {
         let inside = inside
             .iter()
@@ -123,7 +108,11 @@ mod tests {
             "manifest_path": "/filch/crates/a/Cargo.toml",
             "dependencies": inside.chain(outside).collect::<Vec<_>>(),
         });
-        check(&serde_json::from_value(package).unwrap()).len()
+        check(
+            &serde_json::from_value(package).unwrap(),
+            &layers().unwrap(),
+        )
+        .len()
     }
 
     #[test]

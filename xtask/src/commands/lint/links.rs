@@ -8,26 +8,18 @@ use crate::support::process::root;
 
 /// Finds the lines of a page, counted from 1, with links that lead nowhere.
 pub(super) fn check(file: &Path, text: &str) -> Vec<(usize, String)> {
-    let folder = file.parent().unwrap_or(Path::new(""));
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for (path, anchor) in links(line) {
-            let target = root().join(folder).join(path);
+            let target = root().join(file).with_file_name(path);
+            let page = match path {
+                "" => Ok(text.to_owned()),
+                _ => fs::read_to_string(&target),
+            };
+            let has = |page: String| anchors(&page, target.parent()).contains(anchor);
             if !target.exists() {
                 found.push((index + 1, format!("`{path}` does not exist")));
-                continue;
-            }
-            let is_this = path.is_empty();
-            if anchor.is_empty() || !is_this && !path.ends_with(".md") {
-                continue;
-            }
-            let has = |text: &str| anchors(text, target.parent()).contains(anchor);
-            let has_it = if is_this {
-                has(text)
-            } else {
-                fs::read_to_string(&target).is_ok_and(|text| has(&text))
-            };
-            if !has_it {
+            } else if !anchor.is_empty() && !page.is_ok_and(has) {
                 found.push((index + 1, format!("`{path}#{anchor}`: no such place")));
             }
         }
@@ -59,10 +51,9 @@ fn anchors(text: &str, folder: Option<&Path>) -> BTreeSet<String> {
         }
         let ids = line.split(" id=\"").skip(1);
         anchors.extend(ids.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
-        let included = line
-            .strip_prefix("{{#include ")
-            .and_then(|rest| rest.strip_suffix("}}"));
+        let included = line.strip_prefix("{{#include ");
         if let Some((folder, path)) = folder.zip(included) {
+            let path = path.trim_end_matches("}}");
             let text = fs::read_to_string(folder.join(path)).unwrap_or_default();
             anchors.append(&mut self::anchors(&text, None));
         }
@@ -86,7 +77,7 @@ mod tests {
     #[test]
     fn places_are_headings_and_what_has_an_id() {
         let text = "# Not `one` word, but *two*\n\n[a](#not-one-word-but-two), [b](#c-d), [e](#e)\n\
-                    <a id=\"c-d\"></a>[f](README.md#layers), [g](README.md#none), [h](none.md)";
+                    <a id=\"c-d\"></a>[f](README.md#the-layers), [g](README.md#none), [h](none.md)";
         let found = check(Path::new("a.md"), text);
         let expected = [
             (3, "`#e`: no such place".to_owned()),

@@ -42,9 +42,8 @@ pub(super) fn check(files: &[PathBuf]) -> Result<Vec<Finding>> {
         }
         // The root of a library or a program.
         let folder = file.parent().unwrap_or(file);
-        let is_library = ["apps", "crates", "compat"]
-            .iter()
-            .any(|of| file.starts_with(of));
+        let is_below = |of: &&str| file.starts_with(of);
+        let is_library = ["apps", "crates", "compat"].iter().any(is_below);
         let is_root = file.ends_with("src/lib.rs") || file.ends_with("src/main.rs");
         let has_some = || listed.iter().any(|other| other.starts_with(folder));
         if is_library && is_root && !has_some() && !text.contains("#![forbid(unsafe_code)]") {

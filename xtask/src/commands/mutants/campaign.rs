@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +34,9 @@ const UNHURRIED: u32 = 3;
 
 /// The number of times that a mutant may hang, while a test is looked for that shows what is wrong.
 const MOST_HANGS: usize = 3;
+
+/// The folder of what the tests reach without a mutant.
+const REACHED: &str = "target/mutants/reached";
 
 /// The tests and models that judge mutants of a package.
 pub(super) struct Judges {
@@ -100,7 +103,8 @@ fn first_kill(tests: &[&Test], mutant: &Mutant) -> Result<Option<Kill>> {
     let mut hangs = 0;
     for test in tests {
         let limit = PATIENCE.0 + test.elapsed * PATIENCE.1;
-        let ended = test.run((switch::CHOSEN, mutant.number.to_string()), limit)?;
+        let variable = (switch::CHOSEN, mutant.number.to_string());
+        let ended = run(&test.of, &test.folder, variable, limit)?;
         let Some(symptom) = Symptom::of(&ended) else {
             continue;
         };
@@ -154,63 +158,59 @@ impl Judges {
                 found.push((of.to_string(), of, model.root.join("loom-tests")));
             }
         }
-        println!(
-            "{} tests and models; first, without any mutant",
-            found.len()
-        );
-        let record = root().join("target/mutants/reached");
-        fs::create_dir_all(&record)?;
-        let tests = found.into_iter().map(|(name, of, folder)| Test {
-            name,
-            of,
-            folder,
-            elapsed: Duration::ZERO,
-            reaches: BTreeSet::new(),
-        });
-        let mut tests: Vec<_> = tests.collect();
-        let jobs: Vec<_> = tests.iter().enumerate().collect();
-        let alone = parallel::map(&jobs, |(number, test)| {
-            let record = record.join(number.to_string());
+        let number = found.len();
+        println!("{number} tests and models; first, without any mutant");
+        fs::create_dir_all(root().join(REACHED))?;
+        let found: Vec<_> = found.into_iter().enumerate().collect();
+        let tests = parallel::map(&found, |(number, (name, of, folder))| {
+            let record = root().join(REACHED).join(number.to_string());
             let _ = fs::remove_file(&record);
-            let ended = test.run((switch::REACHED, record.display().to_string()), LONGEST)?;
+            let variable = (switch::REACHED, record.display().to_string());
+            let ended = run(of, folder, variable, LONGEST)?;
             let symptom = Symptom::of(&ended);
             if let Some(symptom) = symptom.filter(|symptom| *symptom != Symptom::Hang) {
-                let (name, output) = (&test.name, ended.output);
+                let output = ended.output;
                 return Err(format!("{name} fails without a mutant: {symptom}\n{output}").into());
             }
-            let is_short = symptom.is_none() && ended.elapsed <= LONGEST;
+            if symptom.is_some() || ended.elapsed > LONGEST {
+                println!("left out, too long: {name}");
+                return Ok(None);
+            }
             let reached = fs::read_to_string(&record).unwrap_or_default();
             let numbers = reached.lines().filter_map(|line| line.parse().ok());
-            Ok(is_short.then(|| (ended.elapsed, numbers.collect())))
+            Ok(Some((ended.elapsed, numbers.collect())))
         })?;
-        let mut alone = alone.into_iter();
-        tests.retain_mut(|test| {
-            let Some((elapsed, reaches)) = alone.next().flatten() else {
-                println!("left out, too long: {}", test.name);
-                return false;
-            };
-            (test.elapsed, test.reaches) = (elapsed, reaches);
-            true
-        });
-        Ok(tests)
+        let tests = found
+            .into_iter()
+            .zip(tests)
+            .filter_map(|((_, test), alone)| {
+                let ((name, of, folder), (elapsed, reaches)) = (test, alone?);
+                Some(Test {
+                    name,
+                    of,
+                    folder,
+                    elapsed,
+                    reaches,
+                })
+            });
+        Ok(tests.collect())
     }
 }
 
-impl Test {
-    /// Runs it for so much processor time at most.
-    fn run(&self, (name, value): (&str, String), limit: Duration) -> Result<Ended> {
-        let seconds = limit.as_secs() + 1;
-        let limits = format!("ulimit -v {MEMORY}; ulimit -c 0; ulimit -S -t {seconds}");
-        let test = self.of.command(&self.folder);
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
-            .arg(test.get_program())
-            .args(test.get_args())
-            .envs([("FILCH_LOOM_ANY_COUNT", "1"), ("FILCH_LOOM_BOUND", "quick")])
-            .env(name, value)
-            .env("RUST_BACKTRACE", "0")
-            .current_dir(&self.folder);
-        run_within(&mut command, limit * UNHURRIED)
-    }
+/// Runs a test for so much processor time at most.
+fn run(
+    test: &programs::Test,
+    folder: &Path,
+    (name, value): (&str, String),
+    limit: Duration,
+) -> Result<Ended> {
+    let seconds = limit.as_secs() + 1;
+    let limits = format!("ulimit -v {MEMORY}; ulimit -c 0; ulimit -S -t {seconds}");
+    let test = test.command(folder);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]);
+    command.arg(test.get_program()).args(test.get_args());
+    command.envs([("FILCH_LOOM_ANY_COUNT", "1"), ("FILCH_LOOM_BOUND", "quick")]);
+    command.env(name, value).env("RUST_BACKTRACE", "0");
+    run_within(command.current_dir(folder), limit * UNHURRIED)
 }

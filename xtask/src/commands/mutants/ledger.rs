@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::support::Result;
 use crate::support::process::root;
 
-/// The folder of the files.
-pub(super) const FOLDER: &str = "loom-tests/mutants";
-
 /// The verdicts on a function's mutants.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(super) struct Row {
@@ -63,8 +60,9 @@ pub(super) struct Ledger {
     pub(super) rows: Vec<Row>,
 }
 
+/// The file of the crate in `crates/NAME`.
 pub(crate) fn place(name: &str) -> PathBuf {
-    PathBuf::from(FOLDER).join(format!("{name}.toml"))
+    format!("loom-tests/mutants/{name}.toml").into()
 }
 
 impl Ledger {
@@ -77,9 +75,7 @@ impl Ledger {
     }
 
     pub(super) fn write(&self, name: &str) -> Result<()> {
-        fs::create_dir_all(root().join(FOLDER))?;
-        fs::write(root().join(place(name)), self.text()?)?;
-        Ok(())
+        Ok(fs::write(root().join(place(name)), self.text()?)?)
     }
 
     fn text(&self) -> Result<String> {

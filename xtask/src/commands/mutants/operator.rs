@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{
-    BinOp, Block, Expr, ExprClosure, ExprIf, ExprLit, ExprMatch, ExprMethodCall, ExprWhile, Item,
-    Lit, Local, Pat, ReturnType, Stmt, Type,
+    BinOp, Block, Expr, ExprClosure, ExprIf, ExprMatch, ExprMethodCall, ExprWhile, Item, Lit,
+    Local, Pat, Stmt, Type,
 };
 
 use super::edit::{Change, Edit, Swap, chosen};
@@ -30,20 +30,14 @@ struct Finder<'f, 'l>(&'f mut Found<'l>);
 
 impl Finder<'_, '_> {
     fn body(&mut self, function: &Function) {
-        let answers_yes_or_no = match &function.signature.output {
-            ReturnType::Type(_, of) => matches!(&**of, Type::Path(of) if of.path.is_ident("bool")),
-            ReturnType::Default => false,
-        };
-        if let (true, Some(Stmt::Expr(tail, None))) =
-            (answers_yes_or_no, function.block.stmts.last())
-            && !matches!(
-                tail,
-                Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_)
-            )
-            && !is_condition(tail)
-        {
-            let text = tail.to_token_stream().to_string();
-            self.truths(tail, text != "true", text != "false");
+        let answers_yes_or_no = shown(&function.signature.output) == "-> bool";
+        if let Some(Stmt::Expr(tail, None)) = function.block.stmts.last() {
+            use Expr::{Block, If, Match, Unsafe};
+            let has_its_own = matches!(tail, If(_) | Match(_) | Block(_) | Unsafe(_));
+            if answers_yes_or_no && !has_its_own && !is_condition(tail) {
+                let text = shown(tail);
+                self.truths(tail, text != "true", text != "false");
+            }
         }
         self.visit_block(&function.block);
     }
@@ -57,17 +51,13 @@ impl Finder<'_, '_> {
     fn truths(&mut self, condition: &Expr, yes: bool, no: bool) {
         let yes = yes.then(|| self.add("true", condition)).flatten();
         let no = no.then(|| self.add("false", condition)).flatten();
-        let (mut before, mut after) = ("(".to_owned(), ")".to_owned());
-        if let Some(yes) = yes {
-            before = format!("{before}{} | (", chosen(yes));
-            after = format!("){after}");
-        }
         if let Some(no) = no {
-            before = format!("(!{} & {before}", chosen(no));
-            after = format!("{after})");
+            let before = format!("(!{} & (", chosen(no));
+            self.0.wrap(condition, before, "))");
         }
-        if yes.is_some() || no.is_some() {
-            self.0.wrap(condition, before, after);
+        if let Some(yes) = yes {
+            let before = format!("({} | (", chosen(yes));
+            self.0.wrap(condition, before, "))");
         }
     }
 
@@ -102,10 +92,28 @@ impl Finder<'_, '_> {
         if let Expr::Let(pattern) = condition
             && let Some(number) = self.add("no match", &pattern.pat)
         {
-            self.0
-                .wrap(condition, "", format!(" && !{}", chosen(number)));
+            let after = format!(" && !{}", chosen(number));
+            self.0.wrap(condition, "", after);
         }
         self.visit_condition(condition);
+    }
+
+    /// Visits what is within a condition whose truth has its mutants.
+    fn visit_condition(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.visit_condition(&inner.expr),
+            Expr::Let(pattern) => self.visit_expr(&pattern.expr),
+            Expr::Binary(of) if is_logical(&of.op) => {
+                self.visit_condition(&of.left);
+                self.visit_condition(&of.right);
+            }
+            Expr::Binary(of) if is_comparison(&of.op) => {
+                self.compare(of, true);
+                self.visit_expr(&of.left);
+                self.visit_expr(&of.right);
+            }
+            _ => self.visit_expr(condition),
+        }
     }
 
     fn compare(&mut self, of: &syn::ExprBinary, is_whole_condition: bool) {
@@ -123,14 +131,11 @@ impl Finder<'_, '_> {
         };
         let operator = of.op.to_token_stream().to_string();
         let operator = operator.trim();
-        self.0.wrap(
-            of,
-            "(match (&(",
-            format!(
-                ")) {{ (l, r) => if {} {{ *l {other} *r }} else {{ *l {operator} *r }} }})",
-                chosen(number)
-            ),
+        let chosen = chosen(number);
+        let after = format!(
+            ")) {{ (l, r) => if {chosen} {{ *l {other} *r }} else {{ *l {operator} *r }} }})"
         );
+        self.0.wrap(of, "(match (&(", after);
         self.0.edit(&of.op, Change::Replace("), &(".to_owned()));
     }
 
@@ -145,10 +150,7 @@ impl Finder<'_, '_> {
     }
 
     fn literal(&mut self, expression: &Expr) {
-        if let Expr::Lit(ExprLit {
-            lit: Lit::Int(_), ..
-        }) = expression
-        {
+        if matches!(expression, Expr::Lit(of) if matches!(of.lit, Lit::Int(_))) {
             self.off_by_one(expression);
         }
     }
@@ -210,15 +212,9 @@ impl<'ast> Visit<'ast> for Finder<'_, '_> {
         // What must diverge has no statement to spare.
         if let Some((_, otherwise)) = &init.diverge
             && let Expr::Block(otherwise) = &**otherwise
+            && let Some((_, before)) = otherwise.block.stmts.split_last()
         {
-            let before = otherwise
-                .block
-                .stmts
-                .split_last()
-                .map_or(&[][..], |(_, before)| before);
-            before
-                .iter()
-                .for_each(|statement| self.visit_stmt(statement));
+            before.iter().for_each(|one| self.visit_stmt(one));
         }
     }
 
@@ -260,12 +256,8 @@ impl<'ast> Visit<'ast> for Finder<'_, '_> {
             if let Some((_, guard)) = &arm.guard {
                 self.decide(guard);
             }
-            if gives_nothing
-                && matches!(
-                    &*arm.body,
-                    Expr::Call(_) | Expr::MethodCall(_) | Expr::Return(_)
-                )
-            {
+            use Expr::{Call, MethodCall, Return};
+            if gives_nothing && matches!(&*arm.body, Call(_) | MethodCall(_) | Return(_)) {
                 self.drop(&arm.body);
             }
             self.visit_expr(&arm.body);
@@ -314,30 +306,8 @@ impl<'ast> Visit<'ast> for Finder<'_, '_> {
     }
 
     fn visit_expr_range(&mut self, of: &'ast syn::ExprRange) {
-        of.start
-            .iter()
-            .chain(&of.end)
-            .for_each(|end| self.literal(end));
+        let ends = of.start.iter().chain(&of.end);
+        ends.for_each(|end| self.literal(end));
         visit::visit_expr_range(self, of);
-    }
-}
-
-impl Finder<'_, '_> {
-    /// Visits what is within a condition whose truth has its mutants.
-    fn visit_condition(&mut self, condition: &Expr) {
-        match condition {
-            Expr::Paren(inner) => self.visit_condition(&inner.expr),
-            Expr::Let(pattern) => self.visit_expr(&pattern.expr),
-            Expr::Binary(of) if is_logical(&of.op) => {
-                self.visit_condition(&of.left);
-                self.visit_condition(&of.right);
-            }
-            Expr::Binary(of) if is_comparison(&of.op) => {
-                self.compare(of, true);
-                self.visit_expr(&of.left);
-                self.visit_expr(&of.right);
-            }
-            _ => self.visit_expr(condition),
-        }
     }
 }

@@ -95,9 +95,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         }
     }
     let mut counts = [0; 4];
-    selected
-        .iter()
-        .for_each(|&at| counts[verdicts[at].kind()] += 1);
+    for at in selected {
+        counts[verdicts[at].kind()] += 1;
+    }
     let [killed, explained, survived, not_run] = counts;
     println!(
         "{killed} killed, {explained} survived with an explanation, {survived} survived, {not_run} \
@@ -143,10 +143,9 @@ const MODELS: &[(&str, &[&str])] = &[
 ];
 
 pub(crate) fn models_about(file: &Path) -> Option<&'static [&'static str]> {
-    MODELS
-        .iter()
-        .find(|(sources, _)| file.starts_with(sources))
-        .map(|(_, models)| *models)
+    let mut models = MODELS.iter();
+    let (_, models) = models.find(|(sources, _)| file.starts_with(sources))?;
+    Some(models)
 }
 
 /// The crate of a function, and the models about its file.

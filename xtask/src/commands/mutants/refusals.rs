@@ -68,44 +68,33 @@ fn number(value: &Value) -> usize {
 /// The swap whose order of statements is refused at `span`.
 fn swap_of(subject: &Subject<'_>, span: &Value) -> Option<usize> {
     let text = span["text"][0]["text"].as_str()?;
-    let swaps = || {
-        subject
-            .mutants
-            .iter()
-            .filter(|mutant| mutant.what.starts_with("swap"))
+    let place_of = |number| {
+        let mut mutants = subject.mutants.iter();
+        mutants.position(|mutant| mutant.number == number && mutant.what.starts_with("swap"))
     };
-    let is_swap = |number| swaps().any(|mutant| mutant.number == number);
-    let found = edit::swap_at(text, number(&span["column_start"]), is_swap)?;
-    subject
-        .mutants
-        .iter()
-        .position(|mutant| mutant.number == found)
+    let is_swap = |number| place_of(number).is_some();
+    place_of(edit::swap_at(text, number(&span["column_start"]), is_swap)?)
 }
 
-/// The smallest mutants at `line`; or, where the error is about ownership, those that move values:
-/// at the `lines` of the error, else anywhere; or else, all of the function.
+/// Where the error is about ownership, the mutants that move values: at the `lines` of the error,
+/// or else anywhere. Otherwise the smallest at `line`; or else, all of the function.
 fn near(subject: &Subject<'_>, line: usize, lines: &[usize], code: &str) -> Vec<usize> {
-    let all = (0..subject.mutants.len()).filter(|place| !subject.left_out.contains(place));
-    let all: Vec<_> = all.collect();
-    let is_at = |place: usize, line: &usize| subject.mutants[place].lines.contains(line);
-    let (meant, here): (Vec<_>, Vec<_>) = if OWNERSHIP.contains(&code) {
-        let moves = |place: &usize| {
-            let what = &subject.mutants[*place].what;
-            MOVES.iter().any(|kind| what.starts_with(kind))
-        };
-        let meant: Vec<_> = all.iter().copied().filter(moves).collect();
-        let is_here = |place: &usize| lines.iter().any(|line| is_at(*place, line));
-        let here = meant.iter().copied().filter(is_here).collect();
-        (meant, here)
-    } else {
-        let size = |place: &usize| subject.mutants[*place].lines.len();
-        let here = all.iter().copied().filter(|place| is_at(*place, &line));
-        let smallest = here.clone().map(|place| size(&place)).min();
-        let here = here.filter(|place| Some(size(place)) == smallest).collect();
-        (Vec::new(), here)
+    let mutant = |place: usize| &subject.mutants[place];
+    let is_at = |place: usize, line: &usize| mutant(place).lines.contains(line);
+    let moves = |place: &usize| {
+        let is_kind = |kind: &&str| mutant(*place).what.starts_with(*kind);
+        OWNERSHIP.contains(&code) && MOVES.iter().any(is_kind)
     };
-    let mut choices = [here, meant, all].into_iter();
-    choices
-        .find(|places| !places.is_empty())
-        .unwrap_or_default()
+    let mut all = Vec::from_iter(0..subject.mutants.len());
+    all.retain(|place| !subject.left_out.contains(place));
+    let moves: Vec<_> = all.iter().copied().filter(moves).collect();
+    let mut close = moves.clone();
+    close.retain(|&place| lines.iter().any(|line| is_at(place, line)));
+    let mut here = all.clone();
+    here.retain(|&place| is_at(place, &line));
+    let smallest = here.iter().map(|&place| mutant(place).lines.len()).min();
+    here.retain(|&place| Some(mutant(place).lines.len()) == smallest);
+    let mut choices = [close, moves, here, all].into_iter();
+    let first = choices.find(|places| !places.is_empty());
+    first.unwrap_or_default()
 }

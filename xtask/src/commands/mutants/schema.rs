@@ -75,9 +75,9 @@ fn rewritten(
         let text = fs::read_to_string(root().join(&file))?;
         let mut edits = Vec::new();
         for function in function::of(&file, &text)? {
-            let name = function.signature.ident.to_string();
-            if let Some(word) = &function.signature.constness
-                && !in_constants.contains(&name)
+            let signature = &function.signature;
+            if let Some(word) = &signature.constness
+                && !in_constants.contains(&signature.ident.to_string())
             {
                 edits.push(Edit {
                     bytes: word.span().byte_range(),
@@ -172,9 +172,7 @@ fn constants(
                 // The length of an array.
                 let inside: Vec<_> = group.stream().into_iter().collect();
                 let parts = inside.split(|token| is(token, ";"));
-                parts
-                    .skip(1)
-                    .for_each(|length| called.extend(calls(length)));
+                called.extend(parts.skip(1).flat_map(calls));
             }
             constants(group.stream(), called, within);
         }

@@ -65,15 +65,11 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl Off for Duration {
-    fn more(self) -> Self {
-        self + Duration::from_millis(1)
-    }
+macro_rules! times {
+    ($($type:ty)*) => {
+        $(impl Off for $type { fn more(self) -> Self { self + Duration::from_millis(1) } })*
+    };
 }
 
-impl Off for Instant {
-    fn more(self) -> Self {
-        self + Duration::from_millis(1)
-    }
-}
+times!(Duration Instant);
 "#;

@@ -42,15 +42,11 @@ pub(super) struct Kill {
 impl Symptom {
     /// `None` if nothing was wrong.
     pub(super) fn of(ended: &Ended) -> Option<Self> {
-        let status = ended
-            .status
-            .filter(|status| status.signal() != Some(OUT_OF_TIME));
-        let Some(status) = status else {
-            return Some(Self::Hang);
+        let status = match ended.status {
+            Some(status) if status.success() => return None,
+            Some(status) if status.signal() != Some(OUT_OF_TIME) => status,
+            _ => return Some(Self::Hang),
         };
-        if status.success() {
-            return None;
-        }
         let says = |(_, words): &&(_, &str)| ended.output.contains(words);
         Some(match SAID.iter().find(says) {
             Some((symptom, _)) => *symptom,

@@ -30,7 +30,9 @@ pub(super) struct Verdicts {
     rows: Vec<(String, Option<Row>)>,
     /// The ledger as read. A row is kept until it is judged again: its reasons may still be good.
     old: Ledger,
-    witnesses: Witnesses,
+    /// The names of all models, and the text of the crate's sources and tests: a verdict names one
+    /// that showed the mutant.
+    witnesses: (BTreeSet<String>, String),
 }
 
 /// The functions of a file, or of the files below a folder; tests are left out.
@@ -49,20 +51,21 @@ impl Verdicts {
         let old = Ledger::read(name)?;
         let mut rows = carried(&old, functions);
         for (function, (_, row)) in functions.iter().zip(&mut rows) {
-            let has_mutants = || {
-                !Subject::new(function, 0, operator::mutants)
-                    .mutants
-                    .is_empty()
-            };
-            if row.is_none() && !has_mutants() {
+            let subject = || Subject::new(function, 0, operator::mutants);
+            if row.is_none() && subject().mutants.is_empty() {
                 *row = Some(Row::default());
             }
         }
+        let mut text = String::new();
+        for file in sources(Path::new("crates").join(name))? {
+            text += &fs::read_to_string(root().join(file))?;
+        }
+        let witnesses = (loom::names()?, text);
         Ok(Self {
             name,
             rows,
             old,
-            witnesses: Witnesses::of(name)?,
+            witnesses,
         })
     }
 
@@ -74,7 +77,11 @@ impl Verdicts {
 
     /// The tests and models of a row that are gone.
     pub(super) fn gone<'r>(&self, row: &'r Row) -> impl Iterator<Item = &'r String> {
-        row.by.iter().filter(|name| !self.witnesses.has(name))
+        let (models, text) = &self.witnesses;
+        row.by.iter().filter(|name| {
+            let test = name.rsplit("::").next().unwrap_or_default();
+            !models.contains(*name) && !text.contains(&format!("fn {test}("))
+        })
     }
 
     /// Forgets the verdict on the function of that index, but for its reasons: it must not stand if
@@ -183,30 +190,6 @@ impl Verdicts {
             killed + hangs + explained + open + left_out,
         );
         open > 0
-    }
-}
-
-/// The tests and models that there are: a verdict names one that showed the mutant.
-struct Witnesses {
-    models: BTreeSet<String>,
-    /// The text of the crate's sources and tests.
-    text: String,
-}
-
-impl Witnesses {
-    /// Those of the crate in `crates/NAME`.
-    fn of(name: &str) -> Result<Self> {
-        let mut text = String::new();
-        for file in sources(Path::new("crates").join(name))? {
-            text += &fs::read_to_string(root().join(file))?;
-        }
-        let models = loom::names()?;
-        Ok(Self { models, text })
-    }
-
-    fn has(&self, name: &str) -> bool {
-        let test = name.rsplit("::").next().unwrap_or_default();
-        self.models.contains(name) || self.text.contains(&format!("fn {test}("))
     }
 }
 

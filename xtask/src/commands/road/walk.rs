@@ -54,9 +54,8 @@ pub(super) fn walk(program: &Path, name: &'static str, job: &str) -> Result<Walk
     let steps: Vec<u64> = steps.filter(|step| lines.contains_key(step)).collect();
     // The line may be come back to: its first instruction is the one to count by.
     let first = steps.iter().find(|step| is_at(step, &begin));
-    let begins: Vec<_> = (0..steps.len())
-        .filter(|&at| Some(&steps[at]) == first)
-        .collect();
+    let begins = (0..steps.len()).filter(|&at| Some(&steps[at]) == first);
+    let begins: Vec<_> = begins.collect();
     // The first half is for what is made once.
     let half = begins.len() / 2;
     let (Some(&from), Some(&to)) = (begins.get(half), begins.last()) else {
@@ -84,15 +83,12 @@ fn under(tool: &str, options: &[&str], to: &str, program: &Path, job: &str) -> R
     let output = target_directory("road").join(tool);
     fs::create_dir_all(target_directory("road"))?;
     let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--quiet", &format!("--tool={tool}")]);
     valgrind
-        .args(["--quiet", &format!("--tool={tool}")])
-        .args(options);
-    valgrind
-        .arg(format!("{to}={}", output.display()))
-        .arg(program);
-    valgrind
-        .args(["--run", job, "--times", TIMES])
-        .stdout(Stdio::null());
+        .args(options)
+        .arg(format!("{to}={}", output.display()));
+    valgrind.arg(program).args(["--run", job, "--times", TIMES]);
+    valgrind.stdout(Stdio::null());
     if !valgrind.status()?.success() {
         return Err(format!("{valgrind:?} has failed").into());
     }
@@ -126,9 +122,8 @@ fn lines_of<'t>(output: &'t str, program: &str) -> Lines<'t> {
 /// Reads a line of lackey's: `I  0400905b,2` is an instruction, the rest are accesses to memory.
 fn executed(line: &str) -> Option<u64> {
     let (address, _) = line.strip_prefix("I  ")?.split_once(',')?;
-    u64::from_str_radix(address, 16)
-        .ok()?
-        .checked_sub(FIRST_BYTE)
+    let address = u64::from_str_radix(address, 16).ok()?;
+    address.checked_sub(FIRST_BYTE)
 }
 
 /// The file and the line about which a comment says that: its own line, or the next.

@@ -17,6 +17,9 @@ const END: &str = "<!-- orderings: end -->\n";
 
 const HEADINGS: &str = "| file | in | access | from | to | verdict |\n|---|---|---|---|---|---|\n";
 
+const TALLY: &str = "| crate | mutants | killed | survived, explained | survived | not run |\n\
+                     |---|--:|--:|--:|--:|--:|\n";
+
 /// The verdict on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -191,9 +194,7 @@ fn table(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
         let verdict = verdict.text();
         rows += &format!("| `{file}` | `{function}` | {access} | {from} | {to} | {verdict} |\n");
     }
-    let mut text = "\n| crate | mutants | killed | survived, explained | survived | not run |\n\
-        |---|--:|--:|--:|--:|--:|\n"
-        .to_owned();
+    let mut text = "\n".to_owned() + TALLY;
     for (name, counts) in crates.into_iter().chain([("**all**", all)]) {
         let sum: usize = counts.iter().sum();
         let [killed, explained, survived, not_run] = counts;

@@ -1,55 +1,51 @@
 //! Finds a mutant's row in the table when files and functions have moved in between.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::mutant::Name;
 
-/// A part of a name that may have changed: what is left of the name without it, and the part.
-type Split = fn(&Name) -> ((&str, &str), &str);
-
-/// Parts that may have changed, the most likely first. The access and its orderings have to be the
-/// same.
-const CHANGES: &[Split] = &[
-    // Nothing.
-    |name| ((&name.file, &name.function), ""),
+/// The rest of a mutant's place when some of it may have changed, the most likely first. The
+/// access and its orderings have to be the same.
+const KEPT: &[fn(&Name) -> String] = &[
+    // Nothing has changed.
+    |name| format!("{} {}", name.file, name.function),
     // The folder, or the crate.
     |name| {
-        let file = Path::new(&name.file);
-        let folder = file.parent().and_then(Path::to_str).unwrap_or_default();
-        let file = file.file_name().and_then(|file| file.to_str());
-        ((file.unwrap_or_default(), &name.function), folder)
+        let file = name.file.rsplit('/').next().unwrap_or_default();
+        format!("{file} {}", name.function)
     },
     // The file: its function stands elsewhere.
-    |name| (("", &name.function), &name.file),
+    |name| name.function.clone(),
     // The function was renamed.
-    |name| ((&name.file, ""), &name.function),
+    |name| name.file.clone(),
 ];
 
 /// The row of `rows` that is about each of `names`, each at most once.
 ///
 /// Those of the same name belong together in their order. What is left over on both sides is then
 /// brought together by the rest of its name, provided that there is one way to do so: as many rows
-/// as mutants have that rest, all rows had one and the same other part, and so have all mutants.
-pub(super) fn rows<'n>(rows: &[&'n Name], names: &[&'n Name]) -> Vec<Option<usize>> {
+/// as mutants have that rest, all of these rows were in one place, and so are all of the mutants.
+pub(super) fn rows(rows: &[&Name], names: &[&Name]) -> Vec<Option<usize>> {
     let mut found: Vec<Option<usize>> = vec![None; names.len()];
-    for (step, split) in CHANGES.iter().enumerate() {
-        let rest = |name: &'n Name| (split(name).0, &name.change);
+    for (step, kept) in KEPT.iter().enumerate() {
         let mut groups: BTreeMap<_, [Vec<usize>; 2]> = BTreeMap::new();
+        let key = |name: &Name| (kept(name), name.change.clone());
         for row in (0..rows.len()).filter(|row| !found.contains(&Some(*row))) {
-            groups.entry(rest(rows[row])).or_default()[0].push(row);
+            groups.entry(key(rows[row])).or_default()[0].push(row);
         }
         for index in (0..names.len()).filter(|index| found[*index].is_none()) {
-            groups.entry(rest(names[index])).or_default()[1].push(index);
+            groups.entry(key(names[index])).or_default()[1].push(index);
         }
         for [old, new] in groups.into_values() {
-            let parts: BTreeSet<_> = old.iter().map(|&row| split(rows[row]).1).collect();
-            let new_parts: BTreeSet<_> = new.iter().map(|&name| split(names[name]).1).collect();
-            let is_one_way = old.len() == new.len() && parts.len() == 1 && new_parts.len() == 1;
+            let is_one = |of: &[usize], among: &[&Name]| {
+                let places = of.iter().map(|&at| (&among[at].file, &among[at].function));
+                places.collect::<BTreeSet<_>>().len() == 1
+            };
+            let is_one_way = old.len() == new.len() && is_one(&old, rows) && is_one(&new, names);
             if step == 0 || is_one_way {
-                new.iter()
-                    .zip(old)
-                    .for_each(|(&index, row)| found[index] = Some(row));
+                for (index, row) in new.into_iter().zip(old) {
+                    found[index] = Some(row);
+                }
             }
         }
     }
