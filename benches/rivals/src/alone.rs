@@ -37,12 +37,9 @@ pub(crate) fn is_done() -> bool {
             )]
         }
         ["waiting", contender, count] => vec![build_scheduler::bytes(contender, number(count))],
-        ["forte", program, size, threads] => {
-            fork_join::forte::here(program, number(size), number(threads) as usize)
-        }
-        ["peak", contender, program, size, threads] => {
-            let (size, threads) = (number(size) as u32, number(threads) as usize);
-            vec![fork_join::peak::raised(contender, program, size, threads)]
+        ["fork-join", what, contender, program, size, threads] => {
+            let (size, threads) = (number(size), number(threads) as usize);
+            fork_join::contenders::here(what, contender, program, size, threads)
         }
         [what @ ("idle" | "burst"), contender, count, waves] => {
             let contender = number(contender) as usize;

@@ -12,7 +12,7 @@
 use std::cell::LazyCell;
 
 use filch_report::estimate::median;
-use filch_report::run::{self, Better, Latencies, Point, Role, Series};
+use filch_report::run::{self, Better, Latencies, Role, Series};
 use hdrhistogram::Histogram;
 
 use crate::workers::WORKERS;
@@ -52,23 +52,11 @@ const OURS: &str = "filch";
 
 /// The same work, done by several contenders.
 pub(crate) struct Scenario {
-    name: String,
-    unit: &'static str,
-    better: Better,
+    /// To be filled in when it is measured.
+    result: run::Scenario,
     /// Turns of each contender in a round.
     samples: u64,
-    /// Its place on a curve over the number of workers, if it has one.
-    point: Option<Point>,
-    contenders: Vec<Contender>,
-}
-
-struct Contender {
-    name: &'static str,
-    role: Role,
-    turn: Turn,
-    figures: Vec<f64>,
-    /// The latencies in thousandths of the scenario's unit: a histogram has whole numbers.
-    latencies: Histogram<u64>,
+    turns: Vec<Turn>,
 }
 
 /// The work, done once.
@@ -83,48 +71,26 @@ impl Scenario {
     /// A scenario whose figures are in `unit`: times, bytes, or shares of a core. Lower is better,
     /// unless [said otherwise](Self::higher_is_better).
     pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
-        Self {
-            name: name.into(),
-            unit,
+        let result = run::Scenario {
+            group: String::new(),
+            scenario: name.into(),
+            unit: unit.to_owned(),
             better: Better::Lower,
-            samples: 1,
-            point: None,
             contenders: Vec::new(),
+        };
+        Self {
+            result,
+            samples: 1,
+            turns: Vec::new(),
         }
     }
 
-    /// A scenario of pools with so many workers, which is a point of a curve of that name.
+    /// A scenario of pools with so many workers.
     pub(crate) fn of_workers(kind: &str, workers: usize, unit: &'static str) -> Self {
-        let name = match workers {
-            WORKERS => kind.to_owned(),
-            _ => format!("{kind}, workers: {workers}"),
-        };
-        Self::new(name, unit).on_curve(kind, workers)
-    }
-
-    pub(crate) fn on_curve(mut self, curve: &str, workers: usize) -> Self {
-        self.point = Some(Point {
-            curve: curve.to_owned(),
-            workers,
-        });
-        self
-    }
-
-    /// Takes it off the curve on which it could stand.
-    pub(crate) fn on_no_curve(mut self) -> Self {
-        self.point = None;
-        self
-    }
-
-    /// Returns whether it is the point of so many workers.
-    pub(crate) fn has_workers(&self, workers: usize) -> bool {
-        let point = self.point.as_ref();
-        point.is_some_and(|point| point.workers == workers)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn curve(&self) -> Option<String> {
-        self.point.as_ref().map(|point| point.curve.clone())
+        match workers {
+            WORKERS => Self::new(kind, unit),
+            _ => Self::new(format!("{kind}, workers: {workers}"), unit),
+        }
     }
 
     /// Each contender has `samples` turns a round, and the median of their figures counts.
@@ -134,23 +100,20 @@ impl Scenario {
     }
 
     pub(crate) fn higher_is_better(mut self) -> Self {
-        self.better = Better::Higher;
+        self.result.better = Better::Higher;
         self
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.result.scenario
     }
 
-    /// Only the contenders whose name contains `wanted`.
-    pub(crate) fn keep(&mut self, wanted: &str) {
-        self.contenders
-            .retain(|contender| contender.name.contains(wanted));
-    }
-
-    /// Their names, in order.
-    pub(crate) fn contenders(&self) -> Vec<&'static str> {
-        self.contenders.iter().map(|one| one.name).collect()
+    /// Only the contenders whose name contains `wanted`; returns whether there are any.
+    pub(crate) fn keep(&mut self, wanted: &str) -> bool {
+        let contenders = self.result.contenders.drain(..).zip(self.turns.drain(..));
+        let kept = contenders.filter(|(contender, _)| contender.name.contains(wanted));
+        (self.result.contenders, self.turns) = kept.collect::<Vec<_>>().into_iter().unzip();
+        !self.turns.is_empty()
     }
 
     /// `turn` does the work once and returns its figure.
@@ -169,44 +132,46 @@ impl Scenario {
     }
 
     fn taking(mut self, name: &'static str, turn: Turn) -> Self {
-        let role = if name.starts_with(OURS) {
-            Role::Ours
-        } else {
-            Role::Rival
+        let role = match name.starts_with(OURS) {
+            true => Role::Ours,
+            false => Role::Rival,
         };
-        self.contenders.push(Contender {
-            name,
+        self.result.contenders.push(Series {
+            name: name.to_owned(),
             role,
-            turn,
             figures: Vec::new(),
-            latencies: Histogram::new(3).expect("three digits are possible"),
+            latencies: None,
         });
+        self.turns.push(turn);
         self
     }
 
     /// Adds a floor, which is no rival: the cost of the least that such work needs.
     pub(crate) fn floor(mut self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
         self = self.contender(name, turn);
-        self.contenders.last_mut().expect("it was just added").role = Role::Floor;
+        let floor = self.result.contenders.last_mut();
+        floor.expect("it was just added").role = Role::Floor;
         self
     }
 
     /// One discarded round, then `rounds` that count.
     pub(crate) fn measure(mut self, group: &str, rounds: usize, seed: u64) -> run::Scenario {
-        let mut random = Random::new(seed);
-        let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut order: Vec<usize> = (0..self.turns.len()).collect();
+        // In thousandths of the unit: a histogram has whole numbers.
+        let histogram = Histogram::<u64>::new(3).expect("three digits are possible");
+        let mut histograms = vec![histogram; order.len()];
         for round in 0..=rounds {
             let mut figures = vec![Vec::new(); order.len()];
             for _ in 0..self.samples {
                 random.shuffle(&mut order);
                 for &index in &order {
-                    let contender = &mut self.contenders[index];
-                    match &mut contender.turn {
+                    match &mut self.turns[index] {
                         Turn::Figure(turn) => figures[index].push(turn()),
                         Turn::Latencies(turn) => {
                             let latencies = turn();
                             if round > 0 {
-                                contender.add_latencies(&latencies);
+                                record(&mut histograms[index], &latencies);
                             }
                             figures[index].extend(latencies);
                         }
@@ -214,50 +179,54 @@ impl Scenario {
                 }
             }
             if round > 0 {
-                for (contender, figures) in self.contenders.iter_mut().zip(figures) {
+                for (contender, figures) in self.result.contenders.iter_mut().zip(figures) {
                     // A picosecond is below all noise.
                     let figure = (median(&figures) * THOUSANDTHS).round() / THOUSANDTHS;
                     contender.figures.push(figure);
                 }
             }
         }
-        run::Scenario {
-            group: group.to_owned(),
-            scenario: self.name,
-            unit: self.unit.to_owned(),
-            better: self.better,
-            point: self.point,
-            contenders: self.contenders.into_iter().map(Contender::series).collect(),
-        }
-    }
-}
-
-const THOUSANDTHS: f64 = 1000.0;
-
-impl Contender {
-    fn add_latencies(&mut self, latencies: &[f64]) {
-        for latency in latencies {
-            let recorded = (self.latencies).record((latency * THOUSANDTHS).round() as u64);
-            recorded.expect("it grows as it has to");
-        }
-    }
-
-    /// Returns its figures, and its latencies over the operations of all rounds, to three digits.
-    fn series(self) -> Series {
-        let quantile = |part| self.latencies.value_at_quantile(part) as f64 / THOUSANDTHS;
-        Series {
-            name: self.name.to_owned(),
-            role: self.role,
-            latencies: (!self.latencies.is_empty()).then(|| Latencies {
+        for (contender, histogram) in self.result.contenders.iter_mut().zip(histograms) {
+            let quantile = |part| histogram.value_at_quantile(part) as f64 / THOUSANDTHS;
+            contender.latencies = (!histogram.is_empty()).then(|| Latencies {
                 p50: quantile(0.5),
                 p99: quantile(0.99),
                 p999: quantile(0.999),
                 max: quantile(1.0),
-            }),
-            figures: self.figures,
+            });
         }
+        self.result.group = group.to_owned();
+        self.result
     }
 }
+
+fn record(histogram: &mut Histogram<u64>, latencies: &[f64]) {
+    for latency in latencies {
+        let recorded = histogram.record((latency * THOUSANDTHS).round() as u64);
+        recorded.expect("it grows as it has to");
+    }
+}
+
+/// The scenarios of several contenders, each of which lists those that it takes part in: one for
+/// each name, with all of its contenders.
+pub(crate) fn merged(parts: impl IntoIterator<Item = Vec<Scenario>>) -> Vec<Scenario> {
+    let mut all: Vec<Scenario> = Vec::new();
+    for part in parts.into_iter().flatten() {
+        match all
+            .iter_mut()
+            .find(|scenario| scenario.name() == part.name())
+        {
+            Some(scenario) => {
+                scenario.result.contenders.extend(part.result.contenders);
+                scenario.turns.extend(part.turns);
+            }
+            None => all.push(part),
+        }
+    }
+    all
+}
+
+const THOUSANDTHS: f64 = 1000.0;
 
 /// A turn with what it needs, which is made in the first one, the discarded one, and stays.
 pub(crate) fn keeping<T, R>(
@@ -268,31 +237,6 @@ pub(crate) fn keeping<T, R>(
     move || turn(&kept)
 }
 
-/// Marsaglia's xorshift: enough to shuffle a handful of contenders.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        // The generator's state must not be 0.
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Fisher and Yates.
-    fn shuffle(&mut self, order: &mut [usize]) {
-        for last in (1..order.len()).rev() {
-            let other = (self.next() % (last as u64 + 1)) as usize;
-            order.swap(last, other);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
@@ -300,7 +244,7 @@ mod tests {
 
     use filch_report::run::Role;
 
-    use super::{Random, Scenario};
+    use super::Scenario;
 
     #[test]
     fn the_first_round_is_discarded_and_each_contender_has_every_other() {
@@ -364,19 +308,5 @@ mod tests {
         assert!(digits(latencies.p50, 20.0), "{latencies:?}");
         assert!(digits(latencies.p99, 300.0), "{latencies:?}");
         assert!(digits(latencies.max, 300.0), "{latencies:?}");
-    }
-
-    #[test]
-    fn a_shuffle_is_a_permutation_and_every_place_is_reached() {
-        let mut random = Random::new(1);
-        let mut first = [0; 3];
-        for _ in 0..300 {
-            let mut order = [0, 1, 2];
-            random.shuffle(&mut order);
-            first[order[0]] += 1;
-            order.sort_unstable();
-            assert_eq!(order, [0, 1, 2]);
-        }
-        assert!(first.iter().all(|&times| times > 50), "{first:?}");
     }
 }

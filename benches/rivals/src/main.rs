@@ -23,9 +23,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use filch_report::run::{self, Run};
-use filch_report::{Folder, Reasons, tables};
+use filch_report::{Folder, tables};
 
-use harness::{Effort, Scenario};
+use harness::Effort;
+
+/// Of the order in which the contenders take their turns.
+const SEED: u64 = 1;
 
 /// The options of the program around this one.
 const MORE: &str = "\
@@ -56,30 +59,17 @@ struct Arguments {
     #[arg(long, default_value = "", hide_default_value = true)]
     contender: String,
 
-    /// Curves over the number of workers instead: 1,2,4,8,16, say. Scenarios that do not depend on
-    /// such a number are left out.
-    #[arg(long, value_delimiter = ',', value_name = "COUNT,…")]
-    workers: Vec<usize>,
-
-    /// The same for each number up to 8 and 16, 32, … workers, up to the cores that there are.
-    #[arg(long, conflicts_with = "workers")]
-    curve: bool,
+    /// So many workers in each pool, or producers, or thieves and their victim, where a scenario
+    /// does not say otherwise.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    workers: usize,
 
     /// Rounds that are measured; one more is discarded.
     #[arg(long)]
     rounds: Option<usize>,
 
-    /// Seed of the order in which the contenders take their turns.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-
-    /// Writes the results here as well.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// Stores each group in this folder, as JSON, when it is measured, and makes its
-    /// README.md again: benches/results/DATE-MACHINE. Other groups may follow, of the same commit
-    /// on the same machine.
+    /// Stores each group in this folder, as JSON, when it is measured: benches/results/DATE-MACHINE.
+    /// Other groups may follow, of the same commit on the same machine.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
     report: Option<PathBuf>,
 }
@@ -106,17 +96,15 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         effort: run::Effort {
             rounds: effort.rounds,
             quick: arguments.quick,
-            seed: arguments.seed,
+            seed: SEED,
         },
         results: Vec::new(),
     };
     println!("{}", tables::machine(&all));
+    workers::ask_for(arguments.workers);
     let stored = arguments.report.as_ref();
     let stored = stored.map(|path| Folder::open(path, &all.machine, all.effort));
     let stored = stored.transpose()?;
-    // Compiled in: the program may run where there is no repository.
-    let reasons = Reasons::parse(include_str!("../../reasons.toml"))?;
-    let mut complaints = Vec::new();
     for (group, scenarios) in groups::ALL {
         if !arguments.group.is_empty() && !arguments.group.iter().any(|asked| asked == group) {
             continue;
@@ -125,40 +113,21 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
             results: Vec::new(),
             ..all.clone()
         };
-        let mut measure = |mut scenario: Scenario| {
-            scenario.keep(&arguments.contender);
-            if scenario.name().contains(&arguments.scenario) && !scenario.contenders().is_empty() {
-                let measured = scenario.measure(group, effort.rounds, arguments.seed);
+        for mut scenario in scenarios(effort) {
+            let is_kept = scenario.keep(&arguments.contender);
+            if is_kept && scenario.name().contains(&arguments.scenario) {
+                let measured = scenario.measure(group, effort.rounds, SEED);
                 println!("{}", tables::of(&[&measured]));
                 of_group.results.push(measured);
             }
-        };
-        match workers::counts(arguments.curve, &arguments.workers) {
-            counts if counts.is_empty() => {
-                let all = scenarios(effort).into_iter();
-                all.map(Scenario::on_no_curve).for_each(&mut measure);
-            }
-            counts => {
-                for count in counts {
-                    workers::ask_for(count);
-                    let all = scenarios(effort).into_iter();
-                    all.filter(|scenario| scenario.has_workers(count))
-                        .for_each(&mut measure);
-                }
-            }
         }
-        print!("{}", tables::curves(&of_group, group));
         if let Some(stored) = &stored {
-            complaints = stored.store(&of_group, &reasons)?;
+            stored.store(&of_group)?;
         }
         all.results.extend(of_group.results);
-    }
-    for complaint in complaints {
-        println!("benches/reasons.toml: {complaint}");
     }
     if all.results.is_empty() {
         return Err("no scenario was selected".to_owned());
     }
-    let json = arguments.json.as_ref();
-    json.map_or(Ok(()), |path| all.write(path))
+    Ok(())
 }

@@ -12,21 +12,29 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub(crate) use actix::Actix;
-pub(crate) use async_executor::{Async, AsyncStatic, ExecutorThreads};
-pub(crate) use filch::{Filch, FilchFutures, Of, Talking, start};
-pub(crate) use rayon::rayon_pool;
-pub(crate) use tokio::{Tokio, tokio_runtime};
+pub(crate) use async_executor::{Async, AsyncLeaked, AsyncStatic, Executing, Handle};
+pub(crate) use filch::{Filch, FilchFutures, Of, TIMERS, Talk, Talking, start};
+pub(crate) use tokio::Tokio;
 
 use crate::total::Total;
 
 /// Tells the thread outside that tasks are done. One for all pools: only one has its turn.
 pub(crate) static TOTAL: Total = Total::new();
 
-/// Runs processes that live on and have addresses, and take messages of that type.
-pub(crate) trait Actors<M>: Sized + 'static {
-    type Address: Clone + Send + Sync + 'static;
+/// Has so many threads.
+pub(crate) trait Threads: Sized + 'static {
+    fn with_workers(workers: usize) -> Self;
+}
 
-    fn new(workers: usize) -> Self;
+/// Runs tasks.
+pub(crate) trait Tasks: Threads {
+    /// Runs `task` once.
+    fn spawn(&self, task: impl FnOnce() + Send + 'static);
+}
+
+/// Runs processes that live on and have addresses, and take messages of that type.
+pub(crate) trait Actors<M>: Threads {
+    type Address: Clone + Send + Sync + 'static;
 
     /// A process that calls `behaviour` with each message, until the pool ends.
     fn actor(&self, behaviour: impl FnMut(M) + Send + 'static) -> Self::Address;
@@ -36,33 +44,22 @@ pub(crate) trait Actors<M>: Sized + 'static {
 }
 
 /// Runs short tasks.
-pub(crate) trait Spawner: Sized + 'static {
-    fn new(workers: usize) -> Self;
-
+pub(crate) trait Spawner: Threads {
     /// Spawns tasks that return 1, 2, … `count`, waits for all, and returns the sum of what they
     /// returned.
     fn spawn_all(&self, count: u64) -> u64;
-
-    /// Spawns a task that spawns those which add 1, 2, … `count` to [`TOTAL`].
-    fn spawn_inside(&self, count: u64);
 }
 
 /// Runs a tree of tasks, ten to a knot: each leaf has a number, and each knot sends its parent the
 /// sum of its children's numbers. <https://github.com/atemerev/skynet>
-pub(crate) trait Grower: Spawner {
+pub(crate) trait Grower: Threads {
     /// Grows the tree over the numbers from 0 to `leaves`, not included, and returns their sum.
     fn grow(&self, leaves: u64) -> u64;
 }
 
 /// A pool of workers, and what can live in it. A step that says `false` is the last one.
-pub(crate) trait Pool: Actors<u64> + Sync {
+pub(crate) trait Pool: Actors<u64> + Tasks + Sync {
     const NAME: &'static str;
-
-    /// The address of a process that gives each number back to the thread that asks.
-    type Callee;
-
-    /// Runs `task` once.
-    fn spawn(&self, task: impl FnOnce() + Send + 'static);
 
     /// Takes a step, gives way to all others, and so on.
     fn yielder(&self, step: impl FnMut() -> bool + Send + 'static);
@@ -87,19 +84,9 @@ pub(crate) trait Pool: Actors<u64> + Sync {
     /// Runs a task that does nothing, and waits for it: by the call for that.
     fn execute(&self);
 
-    /// Does that in two calls, if there is another way.
-    fn submit_then_join(&self) {
-        self.execute();
-    }
-
-    fn callee(&self) -> Self::Callee;
-
-    /// Returns what comes back.
-    fn call(&self, callee: &Self::Callee, number: u64) -> u64;
-
     /// A pool whose futures may [`sleep`](Self::sleep).
     fn with_clock(workers: usize) -> Self {
-        Self::new(workers)
+        Self::with_workers(workers)
     }
 
     fn run(&self, future: impl Future<Output = ()> + Send + 'static);

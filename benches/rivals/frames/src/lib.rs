@@ -1,5 +1,5 @@
-//! A thousand systems of 100 ns, each with data of a type of its own: in a list, in a schedule of
-//! bevy's, and as functions of workers.
+//! A thousand systems of 100 ns, each with data of a type of its own, and all with settings that
+//! they read: in a list, in a schedule of bevy's, and as functions of workers.
 //!
 //! A package of its own, because that is three thousand functions and more: whoever edits another
 //! comparison does not compile them.
@@ -31,7 +31,7 @@ pub struct Frame;
 #[derive(Resource)]
 struct Own<const N: usize>([u64; 4]);
 
-/// The data that every other system reads beside.
+/// The data that every system reads beside.
 #[derive(Debug, Resource)]
 pub struct Settings(u64);
 
@@ -39,22 +39,17 @@ impl<const N: usize> Own<N> {
     fn new() -> Self {
         Self([1, 2, 3, N as u64])
     }
+
+    /// The system.
+    fn change(&mut self, settings: &Settings) {
+        work(&mut self.0, settings.0, *STEPS);
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self(5)
     }
-}
-
-/// The first of each pair of systems.
-fn one<const N: usize>(own: &mut Own<N>) {
-    work(&mut own.0, N as u64, *STEPS);
-}
-
-/// The second of each pair.
-fn two<const N: usize>(own: &mut Own<N>, settings: &Settings) {
-    work(&mut own.0, settings.0, *STEPS);
 }
 
 /// Four chains of multiplications, which keep the multiplier busy: a processor cannot begin with
@@ -83,141 +78,82 @@ static STEPS: LazyLock<u64> = LazyLock::new(|| {
 
 /// Does something with each system.
 trait Visitor {
-    fn one<const N: usize>(&mut self);
-    fn two<const N: usize>(&mut self);
+    fn visit<const N: usize>(&mut self);
 }
 
-macro_rules! ten {
-    ($visitor:ident, $first:expr) => {
-        ten!($visitor, $first; 0 1, 2 3, 4 5, 6 7, 8 9);
-    };
-    ($visitor:ident, $first:expr; $($one:literal $two:literal),*) => {$(
-        $visitor.one::<{ $first + $one }>();
-        $visitor.two::<{ $first + $two }>();
+macro_rules! systems {
+    (hundreds $visitor:ident: $($first:literal)*) => {$(
+        systems!(tens $visitor $first: 0 10 20 30 40 50 60 70 80 90);
     )*};
-}
-
-macro_rules! hundred {
-    ($visitor:ident, $first:expr) => {
-        hundred!($visitor, $first; 0 10 20 30 40 50 60 70 80 90);
-    };
-    ($visitor:ident, $first:expr; $($tens:literal)*) => {$(
-        ten!($visitor, $first + $tens);
+    (tens $visitor:ident $first:literal: $($tens:literal)*) => {$(
+        systems!(ones $visitor $first $tens: 0 1 2 3 4 5 6 7 8 9);
+    )*};
+    (ones $visitor:ident $first:literal $tens:literal: $($one:literal)*) => {$(
+        $visitor.visit::<{ $first + $tens + $one }>();
     )*};
 }
 
 /// All systems, in their order.
 fn visit(visitor: &mut impl Visitor) {
-    hundred!(visitor, 0);
-    hundred!(visitor, 100);
-    hundred!(visitor, 200);
-    hundred!(visitor, 300);
-    hundred!(visitor, 400);
-    hundred!(visitor, 500);
-    hundred!(visitor, 600);
-    hundred!(visitor, 700);
-    hundred!(visitor, 800);
-    hundred!(visitor, 900);
+    systems!(hundreds visitor: 0 100 200 300 400 500 600 700 800 900);
 }
 
 /// A system with its data.
 pub type System = Box<dyn FnMut()>;
 
-/// All systems, in their order.
-pub fn list() -> Vec<System> {
-    let mut systems = List {
-        settings: Rc::new(Settings::default()),
-        list: Vec::with_capacity(SYSTEMS),
-    };
-    visit(&mut systems);
-    systems.list
-}
-
-struct List {
-    settings: Rc<Settings>,
-    list: Vec<System>,
-}
+struct List(Rc<Settings>, Vec<System>);
 
 impl Visitor for List {
-    fn one<const N: usize>(&mut self) {
+    fn visit<const N: usize>(&mut self) {
         let mut own = Box::new(Own::<N>::new());
-        self.list.push(Box::new(move || one(&mut own)));
+        let settings = Rc::clone(&self.0);
+        self.1.push(Box::new(move || own.change(&settings)));
     }
+}
 
-    fn two<const N: usize>(&mut self) {
-        let mut own = Box::new(Own::<N>::new());
-        let settings = Rc::clone(&self.settings);
-        self.list.push(Box::new(move || two(&mut own, &settings)));
+/// All systems, in their order.
+pub fn list() -> Vec<System> {
+    let mut systems = List(Rc::default(), Vec::with_capacity(SYSTEMS));
+    visit(&mut systems);
+    systems.1
+}
+
+struct Bevy(World, Schedule);
+
+impl Visitor for Bevy {
+    fn visit<const N: usize>(&mut self) {
+        self.0.insert_resource(Own::<N>::new());
+        let system = |mut own: ResMut<'_, Own<N>>, settings: Res<'_, Settings>| {
+            own.change(&settings);
+        };
+        self.1.add_systems(system);
     }
 }
 
 /// The data, and all systems, in no order.
 pub fn schedule() -> (World, Schedule) {
-    let mut systems = Bevy {
-        world: World::new(),
-        schedule: Schedule::default(),
-    };
-    systems.world.insert_resource(Settings::default());
+    let mut systems = Bevy(World::new(), Schedule::default());
+    systems.0.insert_resource(Settings::default());
     visit(&mut systems);
-    (systems.world, systems.schedule)
+    (systems.0, systems.1)
 }
 
-struct Bevy {
-    world: World,
-    schedule: Schedule,
-}
+struct Share(Range<usize>, Option<Worker>);
 
-impl Visitor for Bevy {
-    fn one<const N: usize>(&mut self) {
-        self.world.insert_resource(Own::<N>::new());
-        self.schedule
-            .add_systems(|mut own: ResMut<'_, Own<N>>| one(&mut own));
-    }
-
-    fn two<const N: usize>(&mut self) {
-        self.world.insert_resource(Own::<N>::new());
-        let system = |mut own: ResMut<'_, Own<N>>, settings: Res<'_, Settings>| {
-            two(&mut own, &settings);
-        };
-        self.schedule.add_systems(system);
+impl Visitor for Share {
+    fn visit<const N: usize>(&mut self) {
+        if self.0.contains(&N) {
+            let worker = self.1.take().map(|worker| worker.owns(Own::<N>::new));
+            self.1 = worker.map(|worker| {
+                worker.on(|_: &Frame, own: &mut Own<N>, settings: &Settings| own.change(settings))
+            });
+        }
     }
 }
 
 /// A worker with that share of the systems. It owns their data, and reads [`Settings`].
 pub fn share(worker: Worker, share: Range<usize>) -> Worker {
-    let mut share = Share {
-        share,
-        worker: Some(worker),
-    };
+    let mut share = Share(share, Some(worker));
     visit(&mut share);
-    share.worker.expect("put back each time")
-}
-
-struct Share {
-    share: Range<usize>,
-    worker: Option<Worker>,
-}
-
-impl Share {
-    fn list(&mut self, system: usize, list: impl FnOnce(Worker) -> Worker) {
-        if self.share.contains(&system) {
-            self.worker = self.worker.take().map(list);
-        }
-    }
-}
-
-impl Visitor for Share {
-    fn one<const N: usize>(&mut self) {
-        self.list(N, |worker| {
-            let worker = worker.owns(Own::<N>::new);
-            worker.on(|_: &Frame, own: &mut Own<N>| one(own))
-        });
-    }
-
-    fn two<const N: usize>(&mut self) {
-        self.list(N, |worker| {
-            let worker = worker.owns(Own::<N>::new);
-            worker.on(|_: &Frame, own: &mut Own<N>, settings: &Settings| two(own, settings))
-        });
-    }
+    share.1.expect("put back each time")
 }

@@ -12,7 +12,6 @@ mod losses;
 pub mod page;
 mod ratio;
 mod reasons;
-mod report;
 pub mod run;
 pub mod tables;
 

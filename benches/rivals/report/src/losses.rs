@@ -28,9 +28,7 @@ struct Loss<'a> {
 
 /// Two tables, the worst rows first, each with its reason.
 pub(crate) fn table(run: &Run, reasons: &Reasons) -> String {
-    let scenarios = run.results.iter();
-    let scenarios = scenarios.filter(|scenario| scenario.point.is_none());
-    let lost = scenarios.flat_map(lost);
+    let lost = run.results.iter().flat_map(lost);
     let (by_all, by_some): (Vec<_>, Vec<_>) = lost.partition(|loss| loss.by_the_best);
     let mut text = if by_all.is_empty() {
         "Nothing is lost by the best of ours.\n".to_owned()

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use filch_report::compare::comparison;
 use filch_report::run::Run;
-use filch_report::{Folder, Reasons, headlines, page};
+use filch_report::{Reasons, headlines, page};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 const PAGE: &str = "docs/performance.md";
@@ -60,8 +60,7 @@ fn published(
     ])
 }
 
-/// Makes both from the run in `folder`, or from the one that the page shows already; and its own
-/// report again, whose reasons may be older.
+/// Makes both from the run in `folder`, or from the one that the page shows already.
 fn write(folder: Option<&str>) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     let root = Path::new(ROOT).canonicalize().map_err(said)?;
@@ -73,17 +72,15 @@ fn write(folder: Option<&str>) -> Result<(), String> {
         };
         page = page::showing(&page, &folder.to_string_lossy());
     }
-    let folder = root.join(page::stored_run(&page)?);
-    let run = Run::read_all(&folder)?;
+    let run = Run::read_all(&root.join(page::stored_run(&page)?))?;
     let reasons = reasons()?;
-    let complaints = Folder::at(&folder).make(&reasons)?;
     for (file, text) in published(&page, &run, &reasons)? {
         fs::write(root.join(file), text).map_err(said)?;
     }
     for row in headlines::missing(&run) {
         println!("{CHART}: the run has no row for {row}");
     }
-    for complaint in complaints {
+    for complaint in reasons.complaints(&run) {
         println!("{REASONS}: {complaint}");
     }
     Ok(())

@@ -69,14 +69,14 @@ impl Reasons {
     }
 
     /// Lists the errors of the reasons, as the run shows them: about a row that is won, or about
-    /// none. Groups that were not measured, or whose curves alone were, say nothing.
+    /// none. Groups that were not measured say nothing.
     pub fn complaints(&self, run: &Run) -> Vec<String> {
         let measured = self.reason.iter();
         let measured = measured.filter(|reason| run.scenarios(&reason.group).next().is_some());
         let complaint = |reason: &Reason| {
             let ratios = run.ratios();
             let mut verdicts = ratios
-                .filter(|ratio| ratio.scenario.point.is_none() && reason.is_about(ratio))
+                .filter(|ratio| reason.is_about(ratio))
                 .map(|ratio| ratio.verdict())
                 .peekable();
             if verdicts.peek().is_none() {

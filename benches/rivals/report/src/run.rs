@@ -91,20 +91,8 @@ pub struct Scenario {
     pub unit: String,
     /// The rule by which one of two figures wins.
     pub better: Better,
-    /// Its place on a curve over the number of workers, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub point: Option<Point>,
     /// The contenders in the order in which they are listed in the code.
     pub contenders: Vec<Series>,
-}
-
-/// A place on a curve.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
-    /// The name of the curve.
-    pub curve: String,
-    /// The number of workers in each pool.
-    pub workers: usize,
 }
 
 /// The rule by which one of two figures wins.
@@ -245,16 +233,16 @@ impl Run {
         groups
     }
 
-    /// The scenarios of a group, without those of curves.
+    /// The scenarios of a group.
     pub fn scenarios<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a Scenario> {
         let results = self.results.iter();
-        results.filter(move |scenario| scenario.group == group && scenario.point.is_none())
+        results.filter(move |scenario| scenario.group == group)
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Better, Effort, Latencies, Machine, Point, Role, Run, Scenario, Series};
+    use super::{Better, Effort, Latencies, Machine, Role, Run, Scenario, Series};
 
     pub(crate) fn machine() -> Machine {
         Machine {
@@ -291,7 +279,6 @@ pub(crate) mod tests {
             scenario: name.into(),
             unit: "ns per push".into(),
             better: Better::Lower,
-            point: None,
             contenders,
         }
     }
@@ -323,10 +310,6 @@ pub(crate) mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let mut run = run();
-        run.results[1].point = Some(Point {
-            curve: "a curve".into(),
-            workers: 4,
-        });
         run.results[1].contenders[0].latencies = Some(Latencies {
             p50: 1.0,
             p99: 2.0,

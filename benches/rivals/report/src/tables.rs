@@ -49,45 +49,6 @@ pub fn of(scenarios: &[&Scenario]) -> String {
     text
 }
 
-/// The curves of a group over the number of workers: a table each.
-pub fn curves(run: &Run, group: &str) -> String {
-    let mut text = String::new();
-    for (curve, points) in points(run, group) {
-        let _ = write!(text, "\n{curve}, {}:\n\n| workers |", points[0].unit);
-        for series in &points[0].contenders {
-            let _ = write!(text, " {} |", name(&series.name));
-        }
-        let _ = writeln!(text, "\n|--:|{}", "--:|".repeat(points[0].contenders.len()));
-        for scenario in points {
-            let workers = scenario.point.as_ref().map_or(0, |point| point.workers);
-            let _ = write!(text, "| {workers} |");
-            for series in &scenario.contenders {
-                let _ = write!(text, " {} |", series.estimate());
-            }
-            text.push('\n');
-        }
-    }
-    text
-}
-
-/// The curves of a group, in order, and the scenarios of each.
-pub(crate) fn points<'a>(run: &'a Run, group: &str) -> Vec<(&'a str, Vec<&'a Scenario>)> {
-    let mut curves: Vec<(&str, Vec<&Scenario>)> = Vec::new();
-    for scenario in &run.results {
-        let Some(point) = &scenario.point else {
-            continue;
-        };
-        if scenario.group != group {
-            continue;
-        }
-        match curves.iter_mut().find(|(curve, _)| *curve == point.curve) {
-            Some((_, points)) => points.push(scenario),
-            None => curves.push((&point.curve, vec![scenario])),
-        }
-    }
-    curves
-}
-
 /// A row for each of ours; the first one has what is of the scenario.
 fn rows(scenario: &Scenario, text: &mut String) {
     let title = format!("{}, {}", name(&scenario.scenario), unit(scenario));
@@ -187,9 +148,9 @@ fn latencies(timed: &[&Scenario], text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{curves, group, machine};
+    use super::{group, machine};
+    use crate::run::Latencies;
     use crate::run::tests::run;
-    use crate::run::{Latencies, Point};
 
     #[test]
     fn a_loss_stands_out_in_the_table_of_its_group() {
@@ -211,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_and_curves_have_tables_of_their_own() {
+    fn latencies_have_a_table_of_their_own() {
         let mut run = run();
         run.results[0].contenders[0].latencies = Some(Latencies {
             p50: 1.0,
@@ -224,16 +185,6 @@ mod tests {
         let row = "| won, ns per push | filch-deque | 1.00 | 2.50 | 30.0 | 4\u{a0}000 |";
         assert!(table.lines().any(|line| line == row), "{table}");
         assert!(table.contains("`Mutex<VecDeque>` 24.0"), "{table}");
-        for (number, scenario) in run.results.iter_mut().enumerate() {
-            scenario.point = Some(Point {
-                curve: "fib".into(),
-                workers: number + 1,
-            });
-        }
-        let curves = curves(&run, "deque");
-        assert!(curves.contains("\nfib, ns per push:\n\n| workers | filch-deque |"));
-        assert!(curves.contains("\n| 2 | 9.00 (8.64 to 9.36) |"), "{curves}");
-        assert_eq!(group(&run, "deque").lines().count(), 2, "no row is a point");
     }
 
     #[test]

@@ -8,10 +8,10 @@ mod contenders;
 use std::collections::HashMap;
 use std::hint::black_box;
 
-use self::contenders::{Actor, Farm, Filch, Locked, Planned};
+use self::contenders::{Farm, Filch, Locked};
 use crate::alone;
 use crate::clock::{cost, per_operation, time_together};
-use crate::harness::{Effort, Scenario};
+use crate::harness::{Effort, Scenario, merged};
 use crate::memory::{resident, touched};
 use crate::workers::those_or;
 
@@ -20,43 +20,44 @@ const WORKERS: u64 = 100;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let jobs = effort.operations(200_000);
-    let building = those_or(&[1, 2]).into_iter().map(|threads| {
+    let floors = WAITING.map(|waiting| {
+        beside(waiting).floor("an id noted, one forgotten", ids_alone(waiting, jobs))
+    });
+    merged([
+        on_all_threads::<Filch>(jobs),
+        on_all_threads::<Locked>(jobs),
+        on_one_thread::<Filch>(effort),
+        on_one_thread::<Locked>(effort),
+        floors.into(),
+    ])
+}
+
+/// Jobs that wait besides.
+const WAITING: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+fn on_all_threads<F: Farm + Sync>(jobs: u64) -> Vec<Scenario> {
+    let scenario = |threads| {
         let name = format!("schedule, pick, complete; {WORKERS} workers, {threads} threads");
-        // On more threads one of the rivals takes a thousand times as long as the others.
-        let jobs = if threads > 2 { jobs / 5 } else { jobs };
-        let threads_64 = threads as u64;
-        Scenario::new(name, "ns per job")
-            .contender(
-                "filch-build-scheduler",
-                on_threads::<Filch>(threads_64, jobs),
-            )
-            .contender("mutex, queues, set", on_threads::<Locked>(threads_64, jobs))
-            .contender("channel to a thread", on_threads::<Actor>(threads_64, jobs))
-            .on_curve("schedule, pick, complete; threads", threads)
-    });
-    let beside = [1_000, 10_000, 100_000, 1_000_000].map(|waiting| {
-        let name = format!("the same beside {waiting} that wait, 1 thread");
-        Scenario::new(name, "ns per job")
-            .contender("filch-build-scheduler", beside::<Filch>(waiting, jobs))
-            .contender("filch planner alone", beside::<Planned>(waiting, jobs))
-            .contender("mutex, queues, set", beside::<Locked>(waiting, jobs))
-            .floor("an id noted, one forgotten", ids_alone(waiting, jobs))
-    });
-    let waiting = effort.operations(100_000);
-    let bytes = [
-        "filch-build-scheduler",
-        "filch planner alone",
-        "mutex, queues, set",
-    ];
-    let bytes = bytes.into_iter().fold(
-        Scenario::new("a job that waits at one worker", "bytes per job"),
-        |scenario, contender| {
-            scenario.contender(contender, move || {
-                alone::figures(&["waiting", contender, &waiting.to_string()])[0]
-            })
-        },
+        Scenario::new(name, "ns per job").contender(F::NAME, on_threads::<F>(threads as u64, jobs))
+    };
+    those_or(&[1, 2]).into_iter().map(scenario).collect()
+}
+
+fn on_one_thread<F: Farm>(effort: Effort) -> Vec<Scenario> {
+    let jobs = effort.operations(200_000);
+    let waiting = effort.operations(100_000).to_string();
+    let among = |waiting| beside(waiting).contender(F::NAME, building::<F>(waiting, jobs));
+    let mut all = Vec::from(WAITING.map(among));
+    let bytes = move || alone::figures(&["waiting", F::NAME, &waiting])[0];
+    all.push(
+        Scenario::new("a job that waits at one worker", "bytes per job").contender(F::NAME, bytes),
     );
-    building.chain(beside).chain([bytes]).collect()
+    all
+}
+
+fn beside(waiting: u64) -> Scenario {
+    let name = format!("the same beside {waiting} that wait, 1 thread");
+    Scenario::new(name, "ns per job")
 }
 
 /// Each thread builds for its own workers, each of which has one library. A new farm each round: it
@@ -83,7 +84,7 @@ fn on_threads<F: Farm + Sync>(threads: u64, jobs: u64) -> impl FnMut() -> f64 {
 }
 
 /// Jobs wait at the workers, in turn. One is added, and the worker's oldest is built.
-fn beside<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
+fn building<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
     move || {
         let farm = F::new(WORKERS);
         // It does not grow while the clock runs.
@@ -120,8 +121,7 @@ fn ids_alone(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
 /// own.
 pub(crate) fn bytes(contender: &str, jobs: u64) -> f64 {
     match contender {
-        "filch-build-scheduler" => bytes_of::<Filch>(jobs),
-        "filch planner alone" => bytes_of::<Planned>(jobs),
+        Filch::NAME => bytes_of::<Filch>(jobs),
         _ => bytes_of::<Locked>(jobs),
     }
 }

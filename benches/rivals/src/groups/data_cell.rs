@@ -32,39 +32,25 @@ macro_rules! each {
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let locks = effort.operations(2_000_000);
-    let of = |how| {
+    let of = |how, access| {
         let name = format!("lock three for {how}, one thread");
-        Scenario::new(name, "ns per set")
+        Scenario::new(name, "ns per set").contender("filch LockSet", filch(access, locks))
     };
-    let writing = of("writing")
-        .contender("filch LockSet", filch(Access::Write, locks))
-        .contender(
-            "std RwLock",
-            each!(locks, Std::new, lock => lock.try_write().ok()),
-        )
-        .contender(
-            "parking_lot RwLock",
-            each!(locks, ParkingLot::new, lock => lock.try_write()),
-        )
-        .contender(
-            "atomic_refcell",
-            each!(locks, AtomicRefCell::new, cell => cell.try_borrow_mut().ok()),
-        )
+    let std = each!(locks, Std::new, lock => lock.try_write().ok());
+    let parking_lot = each!(locks, ParkingLot::new, lock => lock.try_write());
+    let refcell = each!(locks, AtomicRefCell::new, cell => cell.try_borrow_mut().ok());
+    let writing = of("writing", Access::Write)
+        .contender("std RwLock", std)
+        .contender("parking_lot RwLock", parking_lot)
+        .contender("atomic_refcell", refcell)
         .floor("three uncontended RMWs", uncontended_rmws(3, locks));
-    let reading = of("reading")
-        .contender("filch LockSet", filch(Access::Read, locks))
-        .contender(
-            "std RwLock",
-            each!(locks, Std::new, lock => lock.try_read().ok()),
-        )
-        .contender(
-            "parking_lot RwLock",
-            each!(locks, ParkingLot::new, lock => lock.try_read()),
-        )
-        .contender(
-            "atomic_refcell",
-            each!(locks, AtomicRefCell::new, cell => cell.try_borrow().ok()),
-        )
+    let std = each!(locks, Std::new, lock => lock.try_read().ok());
+    let parking_lot = each!(locks, ParkingLot::new, lock => lock.try_read());
+    let refcell = each!(locks, AtomicRefCell::new, cell => cell.try_borrow().ok());
+    let reading = of("reading", Access::Read)
+        .contender("std RwLock", std)
+        .contender("parking_lot RwLock", parking_lot)
+        .contender("atomic_refcell", refcell)
         .floor("six uncontended RMWs", uncontended_rmws(6, locks));
     vec![writing, reading]
 }

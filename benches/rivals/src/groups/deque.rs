@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use self::contenders::{
-    Biased, CrossbeamFifo, CrossbeamLifo, Deque, Locked, Owner, Shared, St3Fifo, St3Lifo, Unshared,
+    Biased, CrossbeamFifo, CrossbeamLifo, Deque, Owner, Shared, St3Fifo, St3Lifo, Unshared,
 };
 use crate::clock::{cost, per_operation, time, time_together};
 use crate::floor::uncontended_rmws;
@@ -38,9 +38,6 @@ const FORK_DEPTH: u64 = 24;
 const FORKS: u64 = 75_024;
 
 macro_rules! scenario {
-    ($name:expr, $unit:expr, $round:ident($($argument:expr),*)) => {
-        scenario!(Scenario::new($name, $unit), $round($($argument),*))
-    };
     ($scenario:expr, $round:ident($($argument:expr),*)) => {
         $scenario
             .contender("filch-deque shared", $round::<Shared>($($argument),*))
@@ -49,7 +46,6 @@ macro_rules! scenario {
             .contender("crossbeam-deque FIFO", $round::<CrossbeamFifo>($($argument),*))
             .contender("st3 LIFO", $round::<St3Lifo>($($argument),*))
             .contender("st3 FIFO", $round::<St3Fifo>($($argument),*))
-            .contender("Mutex<VecDeque>", $round::<Locked>($($argument),*))
     };
 }
 
@@ -59,18 +55,21 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let long = effort.operations(40);
     let steals = effort.operations(1_000);
     let forks = effort.operations(24);
-    let unit = "ns per push and pop";
+    let alone = |name| Scenario::new(name, "ns per push and pop");
     let rmw = "one uncontended RMW";
     let mut scenarios = vec![
-        scenario!("depth 1", unit, depth_one(single))
+        scenario!(alone("depth 1"), depth_one(single))
             .floor("unshared Vec", depth_one::<Unshared>(single))
             .floor(rmw, uncontended_rmws(1, single)),
-        scenario!("256 push 256 pop", unit, fill_and_drain(stretches, FILL))
+        scenario!(alone("256 push 256 pop"), fill_and_drain(stretches, FILL))
             .floor("unshared Vec", fill_and_drain::<Unshared>(stretches, FILL))
             .floor(rmw, uncontended_rmws(1, single)),
-        scenario!("100k push 100k pop", unit, fill_and_drain(long, 100_000))
+        scenario!(alone("100k push 100k pop"), fill_and_drain(long, 100_000))
             .floor("unshared Vec", fill_and_drain::<Unshared>(long, 100_000)),
-        scenario!("steal half", "ns per item stolen", steal(steals)),
+        scenario!(
+            Scenario::new("steal half", "ns per item stolen"),
+            steal(steals)
+        ),
     ];
     let bursts = effort.operations(20_000);
     let slow_bursts = effort.operations(4_000);
@@ -95,8 +94,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-deque shared", fork_pattern::<Shared>(forks))
             .contender("filch-deque biased", fork_pattern::<Biased>(forks))
             .contender("crossbeam-deque LIFO", fork_pattern::<CrossbeamLifo>(forks))
-            .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks))
-            .contender("Mutex<VecDeque>", fork_pattern::<Locked>(forks)),
+            .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks)),
     );
     scenarios
 }

@@ -1,15 +1,13 @@
-//! The engine: tasks between its schedulers, a frame of small systems, and what it costs idle.
+//! The engine: tasks between its schedulers, a frame of small systems, and broadcasts.
 //!
 //! Each turn makes its contender anew and ends it: the schedulers of one that stays look for tasks
 //! every millisecond, beside the others' turns.
 
 mod broadcasts;
 pub(crate) mod frame;
-mod idle;
 mod latency;
 mod stream;
 
-use std::ops::Deref;
 use std::thread;
 
 use filch_engine::{Engine, Scheduler, Stage, Worker, WorkerHandle};
@@ -19,17 +17,14 @@ use crate::harness::{Effort, Scenario};
 use crate::workers::those_or;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let streams = those_or(&[1]).into_iter();
-    let streams = streams.map(|senders| stream::scenario(senders, effort));
     let broadcasts = those_or(&[1, 10, 100]).into_iter();
     let broadcasts = broadcasts.map(|workers| broadcasts::scenario(workers, effort));
-    let idle = those_or(&[1, 4]).into_iter();
-    let idle = idle.map(|schedulers| idle::scenario(schedulers, effort));
-    streams
-        .chain([latency::scenario(effort), frame::scenario(effort)])
-        .chain(broadcasts)
-        .chain(idle)
-        .collect()
+    let others = [
+        stream::scenario(effort),
+        latency::scenario(effort),
+        frame::scenario(effort),
+    ];
+    others.into_iter().chain(broadcasts).collect()
 }
 
 /// A task of one word.
@@ -60,14 +55,6 @@ impl Ends {
 
     fn start(&self, name: &str) -> Scheduler {
         self.0.scheduler(name).expect("the system gives threads")
-    }
-}
-
-impl Deref for Ends {
-    type Target = Engine;
-
-    fn deref(&self) -> &Engine {
-        &self.0
     }
 }
 

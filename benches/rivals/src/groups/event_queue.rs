@@ -7,50 +7,12 @@ mod throughput;
 
 use std::time::Duration;
 
-use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Segments, Std};
+use self::contenders::{Blocking, Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
 use self::floors::Floor;
-use self::latency::{messages, ping_pong, pushes};
+use self::latency::{messages, ping_pong};
 use self::throughput::{Batches, OneByOne, Sleeping, burst, fan_in, one_thread};
-use crate::harness::{Effort, Scenario};
+use crate::harness::{Effort, Scenario, merged};
 use crate::workers::those_or;
-
-/// Takes the queues that can wait, or all of them. `$turn` is generic over the queue `$Queue`.
-macro_rules! scenario {
-    ($name:expr, $unit:literal, $add:ident, |$Queue:ident| $turn:expr;
-        $($label:literal: $queue:ty),*) => {{
-        let scenario = Scenario::new($name, $unit);
-        $(
-            let scenario = {
-                type $Queue = $queue;
-                scenario.$add($label, $turn)
-            };
-        )*
-        scenario
-    }};
-    ($name:expr, waiting, $unit:literal, |$Queue:ident| $turn:expr) => {
-        scenario!($name, $unit, contender, |$Queue| $turn;
-            "filch-event-queue": Filch,
-            "kanal": Kanal,
-            "std mpsc": Std,
-            "crossbeam-channel": Crossbeam)
-    };
-    ($name:expr, latencies, |$Queue:ident| $turn:expr) => {
-        scenario!($name, all, "ns", latencies, |$Queue| $turn)
-    };
-    ($name:expr, |$Queue:ident| $turn:expr) => {
-        scenario!($name, all, "ns per event", contender, |$Queue| $turn)
-    };
-    ($name:expr, all, $unit:literal, $add:ident, |$Queue:ident| $turn:expr) => {
-        scenario!($name, $unit, $add, |$Queue| $turn;
-            "filch-event-queue": Filch,
-            "may_queue": May,
-            "kanal": Kanal,
-            "std mpsc": Std,
-            "crossbeam-channel": Crossbeam,
-            "crossbeam SegQueue": Segments,
-            "concurrent-queue": Concurrent)
-    };
-}
 
 /// 256 bytes.
 type Large = [u64; 32];
@@ -58,113 +20,94 @@ type Large = [u64; 32];
 type Huge = [u64; 128];
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let mut scenarios = alone(effort);
+    merged([
+        all::<Filch>("filch-event-queue", effort),
+        all::<May>("may_queue", effort),
+        all::<Kanal>("kanal", effort),
+        all::<Std>("std mpsc", effort),
+        all::<Crossbeam>("crossbeam-channel", effort),
+        all::<Segments>("crossbeam SegQueue", effort),
+        all::<Concurrent>("concurrent-queue", effort),
+        waiting::<Filch>("filch-event-queue", effort),
+        waiting::<Kanal>("kanal", effort),
+        waiting::<Std>("std mpsc", effort),
+        waiting::<Crossbeam>("crossbeam-channel", effort),
+        floors(effort),
+    ])
+}
+
+/// Events of most rounds.
+const EVENTS: u64 = 1_000_000;
+
+fn of(name: impl Into<String>) -> Scenario {
+    Scenario::new(name, "ns per event")
+}
+
+fn together(producers: usize, manner: &str) -> Scenario {
+    of(format!("{producers} → 1, {manner}"))
+}
+
+/// The scenarios of every queue.
+fn all<Q>(queue: &'static str, effort: Effort) -> Vec<Scenario>
+where
+    Q: Queue<u64> + Queue<Large> + Queue<Huge>,
+{
+    let events = effort.operations(EVENTS);
+    let mut all = vec![
+        of("push + pop, one thread").contender(queue, one_thread::<u64, Q>(events, 1)),
+        of("1000 pushes, 1000 pops, one thread")
+            .contender(queue, one_thread::<u64, Q>(events, 1000)),
+        of("64 pushes, one drain, one thread").contender(queue, burst::<Q>(events, 64)),
+        of("256 bytes: push + pop, one thread")
+            .contender(queue, one_thread::<Large, Q>(events / 2, 1)),
+        of("1 KiB: 16 pushes, 16 pops, one thread")
+            .contender(queue, one_thread::<Huge, Q>(events / 5, 16)),
+    ];
     for producers in those_or(&[1, 4, 8]) {
-        scenarios.extend(together(effort, producers));
+        let count = producers as u64;
+        all.extend([
+            together(producers, "one by one")
+                .contender(queue, fan_in::<u64, Q, OneByOne>(count, events)),
+            together(producers, "batches")
+                .contender(queue, fan_in::<u64, Q, Batches>(count, events)),
+        ]);
         if producers <= 4 {
-            scenarios.extend(large(effort, producers as u64));
+            all.extend([
+                of(format!("{producers} → 1, 256 bytes"))
+                    .contender(queue, fan_in::<Large, Q, OneByOne>(count, events / 2)),
+                of(format!("{producers} → 1, 1 KiB"))
+                    .contender(queue, fan_in::<Huge, Q, OneByOne>(count, events / 10)),
+            ]);
         }
     }
-    scenarios.extend(latencies(effort));
-    scenarios
-}
-
-/// Makes the scenarios on one thread.
-fn alone(effort: Effort) -> Vec<Scenario> {
-    let events = effort.operations(1_000_000);
-    vec![
-        scenario!("push + pop, one thread", |Q| one_thread::<u64, Q>(
-            events, 1
-        )),
-        scenario!(
-            "1000 pushes, 1000 pops, one thread",
-            |Q| one_thread::<u64, Q>(events, 1000)
-        ),
-        scenario!("64 pushes, one drain, one thread", |Q| burst::<Q>(
-            events, 64
-        )),
-        scenario!("256 bytes: push + pop, one thread", |Q| one_thread::<
-            Large,
-            Q,
-        >(
-            events / 2, 1
-        )),
-        scenario!("1 KiB: 16 pushes, 16 pops, one thread", |Q| one_thread::<
-            Huge,
-            Q,
-        >(
-            events / 5,
-            16
-        )),
-    ]
-}
-
-/// Between threads.
-fn together(effort: Effort, producers: usize) -> [Scenario; 3] {
-    let events = effort.operations(1_000_000);
-    let count = producers as u64;
-    let name = |manner: &str| format!("{producers} → 1, {manner}");
-    let curve = |manner: &str| format!("producers → 1, {manner}");
-    [
-        scenario!(name("one by one"), |Q| fan_in::<u64, Q, OneByOne>(
-            count, events
-        ))
-        .on_curve(&curve("one by one"), producers),
-        scenario!(name("recv"), waiting, "ns per event", |Q| {
-            fan_in::<u64, Q, Sleeping>(count, events)
-        })
-        .on_curve(&curve("recv"), producers),
-        scenario!(name("batches"), |Q| fan_in::<u64, Q, Batches>(
-            count, events
-        ))
-        .floor(
-            "a claim and a store",
-            fan_in::<u64, Floor<true, false>, Batches>(count, events),
-        )
-        .floor(
-            "the same, fresh memory",
-            fan_in::<u64, Floor<false, false>, Batches>(count, events),
-        )
-        .floor(
-            "fetch-and-add",
-            fan_in::<u64, Floor<true, true>, Batches>(count, events),
-        )
-        .on_curve(&curve("batches"), producers),
-    ]
-}
-
-/// Large events, between threads.
-fn large(effort: Effort, producers: u64) -> [Scenario; 2] {
-    let events = effort.operations(1_000_000);
-    let name = |size: &str| format!("{producers} → 1, {size}");
-    [
-        scenario!(name("256 bytes"), |Q| fan_in::<Large, Q, OneByOne>(
-            producers,
-            events / 2
-        )),
-        scenario!(name("1 KiB"), |Q| fan_in::<Huge, Q, OneByOne>(
-            producers,
-            events / 10
-        )),
-    ]
-}
-
-fn latencies(effort: Effort) -> Vec<Scenario> {
-    let often = Duration::from_nanos(200);
-    let seldom = Duration::from_micros(1);
     let events = effort.operations(200_000);
-    vec![
-        scenario!("an event each 200 ns", latencies, |Q| messages::<Q>(
-            often, events
-        )),
-        scenario!("an event each microsecond", latencies, |Q| messages::<Q>(
-            seldom, events
-        )),
-        scenario!("push beside another producer", latencies, |Q| pushes::<Q>(
-            events
-        )),
-        scenario!("ping-pong by recv", waiting, "ns per round trip", |Q| {
-            ping_pong::<Q>(events / 10)
-        }),
-    ]
+    let (often, seldom) = (Duration::from_nanos(200), Duration::from_micros(1));
+    all.extend([
+        Scenario::new("an event each 200 ns", "ns").latencies(queue, messages::<Q>(often, events)),
+        Scenario::new("an event each microsecond", "ns")
+            .latencies(queue, messages::<Q>(seldom, events)),
+    ]);
+    all
+}
+
+/// Those of queues whose receiver can wait.
+fn waiting<Q: Blocking<u64>>(queue: &'static str, effort: Effort) -> Vec<Scenario> {
+    let (events, trips) = (effort.operations(EVENTS), effort.operations(20_000));
+    let recv = |producers| {
+        let turn = fan_in::<u64, Q, Sleeping>(producers as u64, events);
+        together(producers, "recv").contender(queue, turn)
+    };
+    let mut all: Vec<_> = those_or(&[1, 4, 8]).into_iter().map(recv).collect();
+    let ping_pong = ping_pong::<Q>(trips);
+    all.push(Scenario::new("ping-pong by recv", "ns per round trip").contender(queue, ping_pong));
+    all
+}
+
+fn floors(effort: Effort) -> Vec<Scenario> {
+    let events = effort.operations(EVENTS);
+    let floor = |producers| {
+        let floor = fan_in::<u64, Floor, Batches>(producers as u64, events);
+        together(producers, "batches").floor("a claim and a store", floor)
+    };
+    those_or(&[1, 4, 8]).into_iter().map(floor).collect()
 }

@@ -4,10 +4,7 @@
 //! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
 //! workers; and what is to take its time computes a number of times, whatever the clock says.
 
-mod callers;
 pub(super) mod mixture;
-mod newcomer;
-mod shares;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,22 +12,14 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callers::{Chain, Wait};
-
+use self::mixture::{Busy, Steps};
+use crate::clock::time;
 use crate::harness::{Effort, Scenario};
-use crate::pools::{Async, Pool, Talking, Tokio};
-use crate::processor_time::load;
-use crate::work::Work;
+use crate::pools::{Async, Pool, Talking, Tokio, start};
 use crate::workers::workers;
 
 /// The time until every worker is busy, or every worker sleeps.
 pub(super) const WARM_UP: Duration = Duration::from_millis(50);
-
-/// Blocking calls at once: more than the threads that a pool may have.
-const CALLS: usize = 700;
-
-/// The length of each of them.
-const CALL: Duration = Duration::from_millis(100);
 
 /// Says when a round is over, to all that is still going on in the pool.
 #[derive(Clone, Default)]
@@ -41,7 +30,7 @@ impl Over {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn not_yet(&self) -> bool {
+    pub(super) fn not_yet(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
 
@@ -86,11 +75,8 @@ macro_rules! pools {
 pub(super) use pools;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let workers = workers();
-    let mut all = shares(workers, effort);
-    all.extend(sleepers(workers, effort));
-    all.extend(callers(workers, effort));
-    all.extend(flooded(effort));
+    let mut all = shares(workers(), length(effort, 500));
+    all.push(executions(workers(), effort.operations(5_000)));
     all
 }
 
@@ -99,150 +85,118 @@ fn length(effort: Effort, milliseconds: u64) -> Duration {
     Duration::from_millis(effort.operations(milliseconds))
 }
 
-/// Makes the scenarios of sharing the time.
-fn shares(workers: usize, effort: Effort) -> Vec<Scenario> {
-    let length = length(effort, 500);
-    let (yielders, pairs) = ((16, Work::micros(50)), (16, Work::micros(5)));
-    let scenario = |kind, unit| Scenario::of_workers(kind, workers, unit).higher_is_better();
-    vec![
-        pools!(
-            scenario("least served of 64 pairs of 5 us", "% of an equal share"),
-            contender,
-            |P| shares::least_served::<P>(workers, 64, Work::micros(5), length)
-        ),
-        pools!(
-            scenario(
-                "16 yielders of 50 us and 16 pairs of 5 us, the lesser part",
-                "% of the time"
-            ),
-            contender,
-            |P| shares::lesser_part::<P>(workers, [yielders, pairs], length)
-        ),
-        pools!(
-            scenario(
-                "16 pairs of 5 us beside a flood of 20 us from outside",
-                "% of the time"
-            ),
-            contender,
-            |P| shares::beside_flood::<P>(workers, pairs, Work::micros(20), length)
-        ),
-    ]
-}
+/// A figure made of the time that each of those took that are busy, that of the round, and that of
+/// the cores on which its workers may be.
+type Figure = fn(&[f64], f64, f64) -> f64;
 
-/// Workers that wait: in calls, or for something to do.
-fn sleepers(workers: usize, effort: Effort) -> Vec<Scenario> {
-    let (length, ticks) = (length(effort, 500), effort.operations(400));
-    let scenario = |kind, unit| Scenario::of_workers(kind, workers, unit);
-    let calls = scenario(
-        "newcomer behind 700 blocking calls of 100 ms",
-        "us until it runs",
-    );
-    vec![
-        calls
-            .latencies(
-                Talking::NAME,
-                newcomer::beside_blocking_calls::<Talking>(workers, CALLS, CALL),
-            )
-            .latencies(
-                "tokio, block_in_place",
-                newcomer::beside_blocking_calls::<Tokio>(workers, CALLS, CALL),
-            ),
-        pools!(
-            scenario("a scheduler asleep", "% of a core"),
-            contender,
-            |P| beside_a_sleeper::<P>(workers, move |_| thread::sleep(length))
-        ),
-        pools!(
-            scenario("a message per millisecond", "% of a core"),
-            contender,
-            |P| beside_a_sleeper::<P>(workers, move |send| {
-                for number in 0..ticks {
-                    thread::sleep(Duration::from_millis(1));
-                    send(number);
-                }
-            })
-        ),
-    ]
-}
-
-/// The processor time of the whole process during `work`, which may send to an idle process, in per
-/// cent of one core. A new pool for each round: those of the other contenders do not exist
-/// meanwhile, not even asleep.
-fn beside_a_sleeper<P: Pool>(workers: usize, work: impl Fn(&dyn Fn(u64))) -> impl FnMut() -> f64 {
-    move || {
-        let pool = P::new(workers);
-        let receiver = pool.actor(|_| {});
-        let send = |number| assert!(P::send(&receiver, number));
-        send(0);
-        thread::sleep(WARM_UP);
-        load(|| work(&send))
+/// Makes the scenarios of sharing the time. What a flood, or a caller, gets is not looked at.
+fn shares(workers: usize, length: Duration) -> Vec<Scenario> {
+    fn least(took: &[f64]) -> f64 {
+        took.iter().copied().fold(f64::INFINITY, f64::min)
     }
-}
-
-/// Threads outside that wait for one process after the other.
-fn callers(workers: usize, effort: Effort) -> Vec<Scenario> {
-    let count = effort.operations(5_000);
-    let waits = [
-        (
-            "execute one step on an idle pool",
-            Wait::Execute,
-            "us until it is done",
-        ),
-        (
-            "submit one step to an idle pool, then join",
-            Wait::SubmitThenJoin,
-            "us until it is done",
-        ),
-        (
-            "call a process of an idle pool",
-            Wait::Call,
-            "us until the answer",
-        ),
-    ];
-    let waits = waits.map(|(kind, wait, unit)| {
-        let scenario = Scenario::of_workers(kind, workers, unit);
-        pools!(scenario, latencies, |P| callers::latencies::<P>(
-            workers, count, wait
-        ))
-    });
+    let (equal, of_time) = ("% of an equal share", "% of the time");
     let pause = Some(Duration::from_micros(50));
-    let length = length(effort, 300);
-    let chains = [
-        ("a caller", Wait::Execute, pause),
-        ("a restless caller", Wait::Execute, None),
-        ("calls", Wait::Call, pause),
+    let table: [(_, _, _, Figure); 3] = [
+        (
+            "least served of 64 pairs of 5 us".to_owned(),
+            equal,
+            vec![Busy::pairs(1, 5); 64],
+            |took, _, _| least(took) / (took.iter().sum::<f64>() / took.len() as f64),
+        ),
+        (
+            "16 yielders of 50 us and 16 pairs of 5 us, the lesser part".to_owned(),
+            of_time,
+            vec![Busy::yielders(16, 50), Busy::pairs(16, 5)],
+            |took, _, of_cores| least(took) / of_cores,
+        ),
+        (
+            "16 pairs of 5 us beside a flood of 20 us from outside".to_owned(),
+            of_time,
+            vec![Busy::pairs(16, 5), Busy::flood(20)],
+            |took, _, of_cores| took[0] / of_cores,
+        ),
     ];
-    let chains = chains.into_iter().flat_map(|(who, wait, pause)| {
-        [("a process", Chain::Single), ("a pair", Chain::Pair)].map(|(what, chain)| {
-            let kind = format!("{what} of 20 us steps beside {who}");
-            let scenario = Scenario::of_workers(&kind, workers, "% of the steps that fit");
-            pools!(scenario.higher_is_better(), contender, |P| {
-                callers::chain_beside::<P>(workers, chain, Work::micros(20), (wait, pause), length)
-            })
+    let callers = [("a caller", pause), ("a restless caller", None)];
+    let beside = callers.into_iter().flat_map(|(who, pause)| {
+        let chains = [
+            ("a process", Busy::yielders(1, 20)),
+            ("a pair", Busy::pairs(1, 20)),
+        ];
+        chains.map(|(what, chain)| {
+            let name = format!("{what} of 20 us steps beside {who}");
+            let figure: Figure = |took, elapsed, _| took[0] / elapsed;
+            let busy = vec![chain, Busy::caller(pause)];
+            (name, "% of the steps that fit", busy, figure)
         })
     });
-    waits.into_iter().chain(chains).collect()
+    let all = table.into_iter().chain(beside);
+    all.map(|(kind, unit, busy, figure)| {
+        let scenario = Scenario::of_workers(&kind, workers, unit).higher_is_better();
+        pools!(scenario, contender, |P| {
+            let busy = busy.clone();
+            move || 100.0 * share::<P>(workers, &busy, length, figure)
+        })
+    })
+    .collect()
 }
 
-/// Processes that do not get through their messages, on one worker.
-fn flooded(effort: Effort) -> Vec<Scenario> {
-    let newcomers = effort.operations(40);
-    let (patience, long_enough) = (length(effort, 3000), length(effort, 2000));
-    let waits = [20, 200].map(|micros| {
-        let name = format!("newcomer beside 16 flooded, {micros} us a message");
-        pools!(Scenario::new(name, "us until it runs"), latencies, |P| {
-            newcomer::beside_flooded::<P>(Work::micros(micros), newcomers, patience)
-        })
-    });
-    let pause = Scenario::new(
-        "longest pause of 16 flooded processes, 20 us a message",
-        "ms",
-    );
-    let pause = pools!(pause, contender, |P| newcomer::longest_pause::<P>(
-        Work::micros(20),
-        long_enough
-    ));
-    waits.into_iter().chain([pause]).collect()
+/// Measures those that are busy in a pool of their own.
+fn share<P: Pool>(workers: usize, busy: &[Busy], length: Duration, figure: Figure) -> f64 {
+    let pool = P::with_workers(workers);
+    let over = Over::default();
+    let steps: Vec<_> = busy.iter().map(|&busy| Steps::of(busy, &over)).collect();
+    thread::scope(|scope| {
+        for (busy, steps) in busy.iter().zip(&steps) {
+            let pool = &pool;
+            scope.spawn(move || busy.keep(pool, steps));
+        }
+        thread::sleep(WARM_UP);
+        let taken = || steps.iter().map(Steps::taken).collect::<Vec<_>>();
+        let (before, started) = (taken(), Instant::now());
+        thread::sleep(length);
+        let (after, elapsed) = (taken(), started.elapsed().as_secs_f64());
+        over.set();
+        let steps = after
+            .iter()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        let took = busy.iter().zip(steps);
+        let took = took.map(|(busy, steps)| busy.step.times(steps).as_secs_f64());
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let of_cores = elapsed * workers.min(cores) as f64;
+        figure(&took.collect::<Vec<_>>(), elapsed, of_cores)
+    })
+}
+
+/// A thread outside that waits for one process after the other, each of one step.
+fn executions(workers: usize, count: u64) -> Scenario {
+    fn latencies<P: Pool>(
+        workers: usize,
+        count: u64,
+        execute: impl Fn(&P),
+    ) -> impl FnMut() -> Vec<f64> {
+        move || {
+            let pool = P::with_workers(workers);
+            thread::sleep(WARM_UP);
+            let calls = (0..count).map(|_| time(|| execute(&pool)).as_secs_f64() * 1e6);
+            calls.collect()
+        }
+    }
+
+    let kind = "execute one step on an idle pool";
+    let scenario = Scenario::of_workers(kind, workers, "us until it is done");
+    pools!(scenario, latencies, |P| latencies(
+        workers,
+        count,
+        P::execute
+    ))
+    .latencies(
+        "filch-scheduler, submit, then join",
+        latencies(workers, count, |pool: &Talking| {
+            let process = start(pool, |_, _, out| out.done(0));
+            process.join().expect("it is done");
+        }),
+    )
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@ mod floors;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 
 use self::contenders::{Crossbeam, Filch, Injector, Locked, Own};
-use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
+use self::floors::{push_and_deque, threads_apart};
 use crate::clock::{Backoff, cost, per_operation, time_together};
 use crate::harness::{Effort, Scenario};
 use crate::workers::those_or;
@@ -24,12 +23,10 @@ const FILL: u64 = 1024;
 macro_rules! scenario {
     ($name:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, "ns per item")
-            .contender("filch-injector", $round::<Filch<false, false>>($($argument),*))
-            .contender("filch-injector, biased deque", $round::<Filch<true, false>>($($argument),*))
-            .contender("filch-injector, pushes of 16", $round::<Filch<false, true>>($($argument),*))
+            .contender("filch-injector", $round::<Filch<false>>($($argument),*))
+            .contender("filch-injector, pushes of 16", $round::<Filch<true>>($($argument),*))
             .contender("crossbeam Injector", $round::<Crossbeam>($($argument),*))
             .contender("crossbeam SegQueue", $round::<SegQueue<u64>>($($argument),*))
-            .contender("concurrent-queue", $round::<ConcurrentQueue<u64>>($($argument),*))
             .contender("Mutex<VecDeque>", $round::<Locked>($($argument),*))
     };
 }
@@ -37,11 +34,7 @@ macro_rules! scenario {
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let fills = effort.operations(1_000);
     let alone = scenario!("push + batch take, 1 thread", one_thread(fills))
-        .floor("2 RMWs and the shared deque", push_and_deque(fills, by_rmw))
-        .floor(
-            "1 RMW and the shared deque",
-            push_and_deque(fills, by_store),
-        );
+        .floor("2 RMWs and the shared deque", push_and_deque(fills));
     // As many producers as workers, and as many consumers.
     let together = those_or(&[1, 2]).into_iter().map(|workers| {
         let pairs = workers as u64;
@@ -51,11 +44,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             format!("{pairs} producer{s}, {pairs} consumer{s}"),
             threads(pairs, each)
         )
-        .floor(
-            "2 RMWs a push, all apart",
-            threads_apart(pairs, each, by_rmw),
-        )
-        .on_curve("producers and as many consumers", workers)
+        .floor("2 RMWs a push, all apart", threads_apart(pairs, each))
     });
     [alone].into_iter().chain(together).collect()
 }

@@ -9,7 +9,7 @@
 //! A thread outside makes it happen every few milliseconds, and sleeps in between: it does not wait
 //! for what it made happen, and a pool that is late is asked for no less.
 
-mod events;
+pub(super) mod events;
 
 use std::time::Duration;
 
@@ -46,7 +46,14 @@ fn all(workers: usize, effort: Effort) -> Vec<Scenario> {
     let two = [yielders.clone(), both.clone()];
     let mixtures = [of_processes.as_slice(), &Mixture::from_outside()].concat();
     let mut all = of::<Message>(&mixtures, workers, effort);
-    all.push(beside_blocking_calls::<Message>(workers, effort));
+    if workers == WORKERS {
+        // A newcomer and what is flooded have one worker.
+        let flooded = mixtures
+            .iter()
+            .filter(|mixture| mixture.name.contains("flooded"));
+        all.extend(flooded.map(|mixture| beside::<Spawn>(mixture, 1, effort)));
+    }
+    all.push(beside_blocking_calls(workers, effort));
     all.extend(of::<WakeUp>(&two, workers, effort));
     all.extend(of::<Spawn>(&two, workers, effort));
     all.extend(of::<Timer>(&two, workers, effort));
@@ -55,48 +62,52 @@ fn all(workers: usize, effort: Effort) -> Vec<Scenario> {
 
 /// An event: by itself, beside mixtures, and what it takes of the processors by itself.
 fn of<E: Event>(mixtures: &[Mixture], workers: usize, effort: Effort) -> Vec<Scenario> {
-    let quiet = (E::QUIET.to_owned(), Mixture::quiet(PERIOD));
-    let beside = mixtures.iter();
-    let beside = beside.map(|mixture| (beside_of::<E>(mixture.name), mixture.clone()));
     let count = effort.operations(150);
-    let latencies = [quiet].into_iter().chain(beside).map(|(name, mixture)| {
-        pools!(Scenario::of_workers(&name, workers, "us"), latencies, |P| {
-            let beside = mixture.clone();
-            move || {
-                let keep_busy = |pool: &P, over: &_| beside.keep_busy(pool, over);
-                events::round::<P, E>(workers, keep_busy, count, beside.period).latencies
-            }
-        })
-    });
+    let beside = mixtures
+        .iter()
+        .map(|mixture| beside::<E>(mixture, workers, effort));
     let name = format!("{}, processor time", E::NAME);
     // Of the whole process, the thread that sends among it, for each event.
     let costs = pools!(
         Scenario::of_workers(&name, workers, "us of a processor"),
         contender,
         |P| move || {
-            let round = events::round::<P, E>(workers, |_, _| {}, count, PERIOD);
+            let round = events::round::<P, E>(&E::pool(workers), |_, _| {}, count, PERIOD);
             round.processor_time.as_secs_f64() * 1e6 / count as f64
         }
     );
-    latencies.chain([costs]).collect()
+    let quiet = latencies::<E>(E::QUIET, &Mixture::quiet(), workers, effort);
+    [quiet].into_iter().chain(beside).chain([costs]).collect()
 }
 
-/// An event beside calls that block the workers: with those that have a way to make one.
-fn beside_blocking_calls<E: Event>(workers: usize, effort: Effort) -> Scenario {
-    fn latencies<P: BlockingPool, E: Event>(
-        workers: usize,
-        count: u64,
-    ) -> impl FnMut() -> Vec<f64> {
-        move || events::round::<P, E>(workers, keep_blocking, count, PERIOD).latencies
+fn beside<E: Event>(mixture: &Mixture, workers: usize, effort: Effort) -> Scenario {
+    latencies::<E>(&beside_of::<E>(mixture.name), mixture, workers, effort)
+}
+
+fn latencies<E: Event>(name: &str, mixture: &Mixture, workers: usize, effort: Effort) -> Scenario {
+    let count = effort.operations(150);
+    pools!(Scenario::of_workers(name, workers, "us"), latencies, |P| {
+        let mixture = mixture.clone();
+        move || {
+            let keep_busy = |pool: &P, over: &_| mixture.keep_busy(pool, over);
+            events::round::<P, E>(&E::pool(workers), keep_busy, count, mixture.period).latencies
+        }
+    })
+}
+
+/// A message beside calls that block the workers: with those that have a way to make one.
+fn beside_blocking_calls(workers: usize, effort: Effort) -> Scenario {
+    fn latencies<P: BlockingPool>(workers: usize, count: u64) -> impl FnMut() -> Vec<f64> {
+        move || {
+            events::round::<P, Message>(&Message::pool(workers), keep_blocking, count, PERIOD)
+                .latencies
+        }
     }
 
     let count = effort.operations(150);
-    Scenario::of_workers(&beside_of::<E>(BLOCKING), workers, "us")
-        .latencies(Talking::NAME, latencies::<Talking, E>(workers, count))
-        .latencies(
-            "tokio, block_in_place",
-            latencies::<Tokio, E>(workers, count),
-        )
+    Scenario::of_workers(&beside_of::<Message>(BLOCKING), workers, "us")
+        .latencies(Talking::NAME, latencies::<Talking>(workers, count))
+        .latencies("tokio, block_in_place", latencies::<Tokio>(workers, count))
 }
 
 fn beside_of<E: Event>(what: &str) -> String {
@@ -114,7 +125,7 @@ fn carrying<const N: usize>(name: &str, count: u64) -> Scenario {
 /// A burst, from the first send until the last one is received.
 fn burst<const N: usize, P: Actors<[u8; N]>>(count: u64) -> impl FnMut() -> f64 {
     let make = || {
-        let pool = P::new(workers());
+        let pool = P::with_workers(workers());
         // All bytes are the same: the last one stands for what was carried.
         let receiver = pool.actor(|payload: [u8; N]| TOTAL.add(payload[N - 1].into()));
         (pool, receiver)

@@ -1,21 +1,20 @@
 //! Pools of threads that run tasks: tasks that come from outside, and tasks that make tasks.
 //!
-//! Every pool has two threads, or as many as a curve asks for, and lives as long as its
+//! Every pool has two threads, or as many as are asked for, and lives as long as its
 //! scenario; it sleeps while another one has its turn.
 
 mod blocking;
-mod executors;
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use executors::{Async, Static};
 use filch_processors::{Config, Machines, Processors, Runner};
+use rayon::ThreadPool;
 
 use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
-use crate::pools::{TOTAL, rayon_pool, tokio_runtime};
+use crate::pools::{AsyncLeaked, AsyncStatic, Executing, Handle, TOTAL, Tasks, Threads, Tokio};
 use crate::processor_time::load;
 use crate::total::sum_to;
 use crate::workers::workers;
@@ -34,11 +33,20 @@ const TICK: Duration = Duration::from_millis(1);
 /// Long enough for spinners to go to sleep.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// A pool, as the scenarios need it.
-trait Pool: 'static {
-    fn new() -> Self;
-    /// A task that adds `number` to the total.
-    fn spawn(&self, number: u64);
+/// A pool that runs numbers, as tasks that add them to the total.
+trait Adds: Threads {
+    fn add(&self, number: u64);
+}
+
+/// By closures, unless the queues hold numbers.
+impl<T: Tasks> Adds for T {
+    fn add(&self, number: u64) {
+        self.spawn(move || TOTAL.add(number));
+    }
+}
+
+/// A pool whose tasks spawn others.
+trait Trees: Threads {
     /// A task that spawns two of depth `depth - 1`, which do the same; those of depth 0 add 1 to
     /// the total.
     fn grow(&self, depth: u32);
@@ -61,12 +69,12 @@ struct Filch<T: Send + 'static> {
 /// Runs a task of filch's pool.
 struct Run;
 
-impl<T: Send + 'static> Filch<T>
+impl<T: Send + 'static> Threads for Filch<T>
 where
     Run: Runner<T>,
 {
-    fn start() -> Self {
-        let config = Config::default().processors(workers());
+    fn with_workers(workers: usize) -> Self {
+        let config = Config::default().processors(workers);
         let pool = Processors::new(config).expect("a few are possible");
         let machines = Processors::start(&pool, Arc::new(Run)).expect("the system gives threads");
         Self {
@@ -104,15 +112,13 @@ impl Runner<Task> for Run {
     }
 }
 
-impl Pool for Filch<Task> {
-    fn new() -> Self {
-        Self::start()
-    }
-
-    fn spawn(&self, number: u64) {
+impl Adds for Filch<Task> {
+    fn add(&self, number: u64) {
         self.pool.inject(Task::Add(number));
     }
+}
 
+impl Trees for Filch<Task> {
     fn grow(&self, depth: u32) {
         self.pool.inject(Task::Grow(depth));
     }
@@ -133,16 +139,13 @@ impl Runner<Closure> for Run {
     }
 }
 
-impl Pool for Filch<Closure> {
-    fn new() -> Self {
-        Self::start()
+impl Tasks for Filch<Closure> {
+    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
+        self.pool.inject(Closure(Box::new(move |_: &_| task())));
     }
+}
 
-    fn spawn(&self, number: u64) {
-        let work = move |_: &_| TOTAL.add(number);
-        self.pool.inject(Closure(Box::new(work)));
-    }
-
+impl Trees for Filch<Closure> {
     fn grow(&self, depth: u32) {
         let work = move |pool: &_| grow_boxed(pool, depth);
         self.pool.inject(Closure(Box::new(work)));
@@ -156,17 +159,11 @@ fn grow_boxed(pool: &Processors<Closure>, depth: u32) {
     });
 }
 
-impl Pool for rayon::ThreadPool {
-    fn new() -> Self {
-        rayon_pool(workers())
-    }
-
-    fn spawn(&self, number: u64) {
-        self.spawn(move || TOTAL.add(number));
-    }
-
+impl Trees for ThreadPool {
     fn grow(&self, depth: u32) {
-        self.spawn(move || rayon::scope(|scope| grow_scoped(scope, depth)));
+        ThreadPool::spawn(self, move || {
+            rayon::scope(|scope| grow_scoped(scope, depth));
+        });
     }
 }
 
@@ -176,17 +173,9 @@ fn grow_scoped(scope: &rayon::Scope<'_>, depth: u32) {
     });
 }
 
-impl Pool for tokio::runtime::Runtime {
-    fn new() -> Self {
-        tokio_runtime(workers())
-    }
-
-    fn spawn(&self, number: u64) {
-        drop(self.spawn(async move { TOTAL.add(number) }));
-    }
-
+impl Trees for Tokio {
     fn grow(&self, depth: u32) {
-        drop(self.spawn(async move { grow_tokio(depth) }));
+        drop(Tokio::spawn(self, async move { grow_tokio(depth) }));
     }
 }
 
@@ -196,10 +185,20 @@ fn grow_tokio(depth: u32) {
     });
 }
 
+impl<H: Handle> Trees for Executing<H> {
+    fn grow(&self, depth: u32) {
+        grow_async(&self.executor, depth);
+    }
+}
+
+fn grow_async<H: Handle>(executor: &H, depth: u32) {
+    let own = executor.clone();
+    let task = async move { branch(depth, |less| grow_async(&own, less)) };
+    executor.launch(task).detach();
+}
+
 type Plain = Filch<Task>;
 type Boxed = Filch<Closure>;
-type Rayon = rayon::ThreadPool;
-type Tokio = tokio::runtime::Runtime;
 
 /// The scenario in which all pools do the same.
 macro_rules! pools {
@@ -207,18 +206,17 @@ macro_rules! pools {
         $scenario
             .contender("filch-processors", $round::<Plain>($($argument),*))
             .contender("filch-processors, boxed", $round::<Boxed>($($argument),*))
-            .contender("rayon", $round::<Rayon>($($argument),*))
+            .contender("rayon", $round::<ThreadPool>($($argument),*))
             .contender("tokio", $round::<Tokio>($($argument),*))
-            .contender("async-executor", $round::<Async>($($argument),*))
-            .contender("async-executor, static", $round::<Static>($($argument),*))
+            .contender("async-executor", $round::<AsyncLeaked>($($argument),*))
+            .contender("async-executor, static", $round::<AsyncStatic>($($argument),*))
     };
 }
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let trees = effort.operations(64);
-    // About a second each in a full run: sleeps last longer than they are told to.
-    let (second, ticks) = (effort.operations(1_000), effort.operations(500));
+    let ticks = effort.operations(500);
     let injecting = |name, waves, wave| {
         let scenario = Scenario::of_workers(name, workers(), "ns per task");
         pools!(scenario, inject(waves, wave))
@@ -236,37 +234,30 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         growing("tree of 2^20 leaves", 1, LARGE_DEPTH),
     ];
     scenarios.extend(blocking::scenarios(effort));
-    scenarios.extend([
-        Scenario::new("an idle pool", "% of a core")
-            .contender("filch-processors", idle::<Plain>(second))
-            .contender("rayon", idle::<Rayon>(second))
-            .contender("tokio", idle::<Tokio>(second))
-            .contender("async-executor", idle::<Async>(second)),
-        Scenario::new("a task per millisecond", "% of a core")
-            .floor("the clock alone", ticking::<Caller>(ticks))
-            .contender("filch-processors", ticking::<Plain>(ticks))
-            .contender("filch-processors, boxed", ticking::<Boxed>(ticks))
-            .contender("rayon", ticking::<Rayon>(ticks))
-            .contender("tokio", ticking::<Tokio>(ticks))
-            .contender("async-executor", ticking::<Async>(ticks)),
-    ]);
+    scenarios.extend([Scenario::new("a task per millisecond", "% of a core")
+        .floor("the clock alone", ticking::<Caller>(ticks))
+        .contender("filch-processors", ticking::<Plain>(ticks))
+        .contender("filch-processors, boxed", ticking::<Boxed>(ticks))
+        .contender("rayon", ticking::<ThreadPool>(ticks))
+        .contender("tokio", ticking::<Tokio>(ticks))
+        .contender("async-executor", ticking::<AsyncLeaked>(ticks))]);
     scenarios
 }
 
-fn inject<P: Pool>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
-    keeping(P::new, move |pool| {
+fn inject<P: Adds>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
+    keeping(here::<P>, move |pool| {
         cost(waves * wave, || {
             for _ in 0..waves {
                 TOTAL.expect(sum_to(wave));
-                (1..=wave).for_each(|number| pool.spawn(number));
+                (1..=wave).for_each(|number| pool.add(number));
                 TOTAL.wait();
             }
         })
     })
 }
 
-fn tree<P: Pool>(trees: u64, depth: u32) -> impl FnMut() -> f64 {
-    keeping(P::new, move |pool| {
+fn tree<P: Trees>(trees: u64, depth: u32) -> impl FnMut() -> f64 {
+    keeping(here::<P>, move |pool| {
         cost(trees << depth, || {
             for _ in 0..trees {
                 TOTAL.expect(1 << depth);
@@ -280,45 +271,41 @@ fn tree<P: Pool>(trees: u64, depth: u32) -> impl FnMut() -> f64 {
 /// The caller runs the task.
 struct Caller;
 
-impl Pool for Caller {
-    fn new() -> Self {
+impl Threads for Caller {
+    fn with_workers(_workers: usize) -> Self {
         Self
     }
+}
 
-    fn spawn(&self, number: u64) {
+impl Adds for Caller {
+    fn add(&self, number: u64) {
         TOTAL.add(number);
     }
+}
 
-    fn grow(&self, _depth: u32) {}
+fn here<P: Threads>() -> P {
+    P::with_workers(workers())
 }
 
 /// A new pool for each round: the other contenders' pools do not exist meanwhile, not even asleep.
-fn ready<P: Pool>() -> P {
-    let pool = P::new();
+fn ready<P: Adds>() -> P {
+    let pool: P = here();
     TOTAL.expect(1);
-    pool.spawn(1);
+    pool.add(1);
     TOTAL.wait();
     thread::sleep(GRACE);
     pool
 }
 
-/// The processor time of the whole process, in per cent of one core.
-fn idle<P: Pool>(milliseconds: u64) -> impl FnMut() -> f64 {
-    move || {
-        let _pool = ready::<P>();
-        load(|| thread::sleep(Duration::from_millis(milliseconds)))
-    }
-}
-
-/// The same. The clock is `thread::sleep`, which does not wait for the tasks.
-fn ticking<P: Pool>(ticks: u64) -> impl FnMut() -> f64 {
+/// The processor time of the whole process, in per cent of one core. The clock is `thread::sleep`, which does not wait for the tasks.
+fn ticking<P: Adds>(ticks: u64) -> impl FnMut() -> f64 {
     move || {
         let pool = ready::<P>();
         load(|| {
             TOTAL.expect(sum_to(ticks));
             for number in 1..=ticks {
                 thread::sleep(TICK);
-                pool.spawn(number);
+                pool.add(number);
             }
             TOTAL.wait();
         })

@@ -3,25 +3,20 @@
 //! For the rivals a process is a task, and its mailbox an unbounded channel. Every pool has
 //! two threads and lives as long as its scenario; it sleeps while another one has its turn.
 
-mod blocked;
+mod calls;
+mod commands;
 pub(crate) mod resident;
-mod stateful;
+mod restarts;
 
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use rayon::ThreadPool;
 
-use blocked::{FilchWaiters, Waiters};
-use stateful::completed_outside;
-
-use crate::clock::{cost, per_operation, time};
-use crate::floor;
+use crate::clock::cost;
 use crate::harness::{Effort, Scenario, keeping};
 use crate::pools::{
-    Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Pool, Spawner, TOTAL, Talking,
-    Tokio,
+    Actix, Actors, Async, AsyncStatic, Filch, FilchFutures, Grower, Spawner, TOTAL, Tokio,
 };
 use crate::total::sum_to;
 use crate::workers::workers;
@@ -38,9 +33,6 @@ const SENDERS: u64 = 1000;
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
 
-/// Messages to a process that waits for something else.
-const KEPT: u64 = 10_000;
-
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let bursts = effort.operations(2);
@@ -49,7 +41,6 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     } else {
         MILLION / 10
     };
-    let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     let steps = effort.operations(200_000);
     let of = |kind, unit| Scenario::of_workers(kind, workers(), unit);
@@ -64,47 +55,33 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("async-executor", skynet::<Async>(leaves))
             .contender("rayon scope", skynet::<ThreadPool>(leaves))
             .outside(&format!("skynet {leaves}"), leaves),
-        Scenario::new("send to a blocked process", "ns per message")
-            .contender("filch-scheduler", kept::<FilchWaiters>(waiters))
-            .contender("tokio mpsc", kept::<Tokio>(waiters)),
         of("fan-in 1000 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
-            .contender("actix, one thread", fan_in::<Actix<true>>(bursts))
-            .contender("actix", fan_in::<Actix>(bursts))
+            .contender("actix, one thread", fan_in::<Actix>(bursts))
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
                 bursts * SENDERS * EACH,
             ),
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))
-            .contender("filch-scheduler, call", call::<Talking>(requests))
+            .contender("filch-scheduler, call", calls::from_outside(requests))
             .contender("tokio mpsc", request::<Tokio>(requests))
-            .contender("tokio mpsc, oneshot", call::<Tokio>(requests))
+            .contender("tokio mpsc, oneshot", calls::tokio_from_outside(requests))
             .contender("async-executor, async-channel", request::<Async>(requests))
-            .contender(
-                "async-executor, two async-channels",
-                call::<Async>(requests),
-            )
-            .contender("actix", request::<Actix>(requests))
-            .floor("a thread that parks", floor::parked_thread(requests)),
-        of("spawn 100k from inside", "ns per process")
-            .contender("filch-scheduler", inside::<Filch>(waves))
-            .contender("filch-scheduler, future", inside::<FilchFutures>(waves))
-            .contender("tokio", inside::<Tokio>(waves))
-            .contender("async-executor", inside::<Async>(waves))
-            .contender("async-executor, static", inside::<AsyncStatic>(waves))
-            .contender("rayon scope", inside::<ThreadPool>(waves)),
+            .contender("actix, one thread", request::<Actix>(requests)),
     ];
     let state = [("64 bytes", 64, steps), ("48 KiB", 48 << 10, steps / 5)];
     scenarios.extend(state.map(|(size, bytes, steps)| {
         let name = format!("completed outside, {size} of state");
         Scenario::new(name, "ns per step")
-            .contender("filch-scheduler", completed_outside::<Filch>(bytes, steps))
-            .contender("tokio oneshot", completed_outside::<Tokio>(bytes, steps))
+            .contender("filch-scheduler", commands::filch_steps(bytes, steps))
+            .contender("tokio oneshot", commands::tokio_steps(bytes, steps))
     }));
+    scenarios.extend(calls::scenarios(effort.operations(1_000_000)));
     scenarios.extend(resident::scenarios(effort));
+    scenarios.push(restarts::scenario(effort.operations(400_000)));
     scenarios
 }
 
@@ -124,7 +101,7 @@ fn spawning(kind: &str, waves: u64, wave: u64) -> Scenario {
 
 fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
     keeping(
-        || S::new(workers()),
+        || S::with_workers(workers()),
         move |spawner| {
             cost(waves * wave, || {
                 for _ in 0..waves {
@@ -135,38 +112,21 @@ fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
     )
 }
 
-fn inside<S: Spawner>(waves: u64) -> impl FnMut() -> f64 {
-    keeping(
-        || S::new(workers()),
-        move |spawner| {
-            cost(waves * WAVE, || {
-                for _ in 0..waves {
-                    TOTAL.expect(sum_to(WAVE));
-                    spawner.spawn_inside(WAVE);
-                    TOTAL.wait();
-                }
-            })
-        },
-    )
-}
-
-/// A ring of so many. actix wakes a thread for every hop, and goes fewer.
+/// A ring of so many.
 fn sending(kind: &str, size: usize, effort: Effort) -> Scenario {
     let hops = effort.operations(2_000_000);
-    let across = effort.operations(50_000);
     Scenario::of_workers(kind, workers(), "ns per hop")
         .contender("filch-scheduler", ring::<Filch>(hops, size))
         .contender("tokio mpsc", ring::<Tokio>(hops, size))
         .contender("async-executor, async-channel", ring::<Async>(hops, size))
-        .contender("actix, one thread", ring::<Actix<true>>(hops, size))
-        .contender("actix", ring::<Actix>(across, size))
+        .contender("actix, one thread", ring::<Actix>(hops, size))
         .outside(&format!("ring {hops} {size}"), hops)
 }
 
 /// One message goes round. It says how many hops are left.
 fn ring<A: Actors<u64>>(hops: u64, size: usize) -> impl FnMut() -> f64 {
     let ring = move || {
-        let actors = A::new(workers());
+        let actors = A::with_workers(workers());
         let first = Arc::new(OnceLock::new());
         let last = actors.actor({
             let first = Arc::clone(&first);
@@ -199,7 +159,7 @@ fn pass_on<A: Actors<u64>>(next: &A::Address, hops: u64) {
 
 fn skynet<G: Grower>(leaves: u64) -> impl FnMut() -> f64 {
     keeping(
-        || G::new(workers()),
+        || G::with_workers(workers()),
         move |grower| {
             cost(leaves, || {
                 assert_eq!(grower.grow(leaves), sum_to(leaves - 1));
@@ -208,23 +168,10 @@ fn skynet<G: Grower>(leaves: u64) -> impl FnMut() -> f64 {
     )
 }
 
-/// The time of the sends alone.
-fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
-    keeping(W::new, move |all| {
-        let mut elapsed = Duration::ZERO;
-        for _ in 0..waiters {
-            let waiter = all.waiter(KEPT);
-            elapsed += time(|| (0..KEPT).for_each(|message| W::send(&waiter, message)));
-            all.release(waiter);
-        }
-        per_operation(elapsed, waiters * KEPT)
-    })
-}
-
 /// Many send as fast as they can, without yielding; one receives.
 fn fan_in<A: Actors<u64>>(bursts: u64) -> impl FnMut() -> f64 {
     let processes = || {
-        let actors = A::new(workers());
+        let actors = A::with_workers(workers());
         let sink = actors.actor(|number| TOTAL.add(number));
         let sender = |_| {
             let sink = sink.clone();
@@ -253,7 +200,7 @@ fn fan_in<A: Actors<u64>>(bursts: u64) -> impl FnMut() -> f64 {
 /// All workers sleep when the message comes, and this thread sleeps until the answer.
 fn request<A: Actors<u64>>(requests: u64) -> impl FnMut() -> f64 {
     let process = || {
-        let actors = A::new(workers());
+        let actors = A::with_workers(workers());
         let process = actors.actor(|number| TOTAL.add(number));
         (actors, process)
     };
@@ -263,22 +210,6 @@ fn request<A: Actors<u64>>(requests: u64) -> impl FnMut() -> f64 {
                 TOTAL.expect(number);
                 assert!(A::send(process, number));
                 TOTAL.wait();
-            }
-        })
-    })
-}
-
-/// The same, where sending and waiting are one act, or the answer has a channel of its own.
-fn call<P: Pool>(requests: u64) -> impl FnMut() -> f64 {
-    let process = || {
-        let pool = P::new(workers());
-        let callee = pool.callee();
-        (pool, callee)
-    };
-    keeping(process, move |(pool, callee)| {
-        cost(requests, || {
-            for number in 1..=requests {
-                assert_eq!(pool.call(callee, number), number);
             }
         })
     })

@@ -1,16 +1,13 @@
-//! actix: an actor lives on the thread of its arbiter, and stays there.
-
-use std::cell::Cell;
+//! actix: an actor lives on the thread of its arbiter, and stays there. All have one: dealt to
+//! several, each message would wake a thread.
 
 use actix::{Actor, Addr, Arbiter, Context, Handler, Message, Recipient, System, SystemRunner};
 
-use super::Actors;
+use super::{Actors, Threads};
 
-/// A pool's arbiters, to which actors are dealt in turn: as many as workers, or a single one.
-pub(crate) struct Actix<const IS_SINGLE: bool = false> {
-    arbiters: Vec<Arbiter>,
-    next: Cell<usize>,
-    /// Arbiters live in a system.
+pub(crate) struct Actix {
+    arbiter: Arbiter,
+    /// The arbiter lives in it.
     _system: SystemRunner,
 }
 
@@ -38,25 +35,22 @@ impl<F: FnMut(u64) + 'static> Handler<Number> for Behaving<F> {
     }
 }
 
-impl<const IS_SINGLE: bool> Actors<u64> for Actix<IS_SINGLE> {
-    type Address = Recipient<Number>;
-
-    fn new(workers: usize) -> Self {
+impl Threads for Actix {
+    fn with_workers(_workers: usize) -> Self {
         let system = System::new();
-        let count = if IS_SINGLE { 1 } else { workers };
         Self {
-            arbiters: (0..count).map(|_| Arbiter::new()).collect(),
-            next: Cell::new(0),
+            arbiter: Arbiter::new(),
             _system: system,
         }
     }
+}
+
+impl Actors<u64> for Actix {
+    type Address = Recipient<Number>;
 
     fn actor(&self, behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
-        let next = self.next.get();
-        self.next.set((next + 1) % self.arbiters.len());
-        let arbiter = self.arbiters[next].handle();
         let address: Addr<_> =
-            Behaving::start_in_arbiter(&arbiter, move |_context| Behaving(behaviour));
+            Behaving::start_in_arbiter(&self.arbiter.handle(), move |_context| Behaving(behaviour));
         address.recipient()
     }
 
@@ -67,10 +61,8 @@ impl<const IS_SINGLE: bool> Actors<u64> for Actix<IS_SINGLE> {
     }
 }
 
-impl<const IS_SINGLE: bool> Drop for Actix<IS_SINGLE> {
+impl Drop for Actix {
     fn drop(&mut self) {
-        for arbiter in &self.arbiters {
-            arbiter.stop();
-        }
+        self.arbiter.stop();
     }
 }

@@ -1,58 +1,84 @@
 //! async-executor, with async-channel; and its faster form, which cannot be dropped.
 
 use std::hint::black_box;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use async_channel::{Receiver, RecvError, Sender};
+use async_channel::{Receiver, Sender};
 use async_executor::{Executor, StaticExecutor, Task};
 use async_io::Timer;
 use futures_lite::future::{block_on, yield_now};
 
-use super::{Actors, Pool, Spawner, TOTAL};
+use super::{Actors, Pool, Spawner, Tasks, Threads};
 
-/// Threads for an executor, which has none itself, until this is dropped.
-pub(crate) struct ExecutorThreads {
+/// An executor in reach of its tasks.
+pub(crate) trait Handle: Clone + Send + Sync + 'static {
+    fn make() -> Self;
+    fn launch<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Task<T>;
+    /// Runs its tasks until nothing more can be received.
+    fn serve(&self, stopped: &Receiver<()>);
+}
+
+macro_rules! handle {
+    ($handle:ty, $new:expr) => {
+        impl Handle for $handle {
+            fn make() -> Self {
+                $new
+            }
+
+            fn launch<T: Send + 'static>(
+                &self,
+                future: impl Future<Output = T> + Send + 'static,
+            ) -> Task<T> {
+                (**self).spawn(future)
+            }
+
+            fn serve(&self, stopped: &Receiver<()>) {
+                assert!(block_on((**self).run(stopped.recv())).is_err());
+            }
+        }
+    };
+}
+
+handle!(Arc<Executor<'static>>, Arc::default());
+handle!(&'static Executor<'static>, Box::leak(Box::default()));
+handle!(&'static StaticExecutor, Executor::new().leak());
+
+/// An executor with threads, which it has not itself, until this is dropped.
+pub(crate) struct Executing<H> {
+    pub(crate) executor: H,
     /// A channel on which nothing is sent: the threads end when it is closed.
     stop: Sender<()>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl ExecutorThreads {
-    pub(crate) fn start<E>(executor: &E, workers: usize) -> Self
-    where
-        E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
-    {
-        let executor = executor.clone();
-        Self::running(workers, move |stopped| {
-            block_on(executor.run(stopped.recv()))
-        })
-    }
+pub(crate) type Async = Executing<Arc<Executor<'static>>>;
+/// It stays, so that tasks spawn others without a count of references.
+pub(crate) type AsyncLeaked = Executing<&'static Executor<'static>>;
+pub(crate) type AsyncStatic = Executing<&'static StaticExecutor>;
 
-    pub(crate) fn start_static(executor: &'static StaticExecutor, workers: usize) -> Self {
-        Self::running(workers, |stopped| block_on(executor.run(stopped.recv())))
-    }
-
-    /// Each thread runs an executor until nothing more can be received.
-    fn running(
-        workers: usize,
-        run: impl Fn(&Receiver<()>) -> Result<(), RecvError> + Clone + Send + 'static,
-    ) -> Self {
+impl<H: Handle> Threads for Executing<H> {
+    fn with_workers(workers: usize) -> Self {
+        let executor = H::make();
         let (stop, stopped) = async_channel::bounded(1);
         let thread = |_| {
-            let (run, stopped) = (run.clone(), stopped.clone());
-            thread::spawn(move || assert!(run(&stopped).is_err()))
+            let (executor, stopped) = (executor.clone(), stopped.clone());
+            thread::spawn(move || executor.serve(&stopped))
         };
         Self {
-            stop,
             threads: (0..workers).map(thread).collect(),
+            stop,
+            executor,
         }
     }
 }
 
-impl Drop for ExecutorThreads {
+impl<H> Drop for Executing<H> {
+    /// The tasks that are left are dropped after the threads.
     fn drop(&mut self) {
         self.stop.close();
         for thread in self.threads.drain(..) {
@@ -61,28 +87,14 @@ impl Drop for ExecutorThreads {
     }
 }
 
-pub(crate) struct Async {
-    // Dropped after its threads, with the tasks that are left.
-    _threads: ExecutorThreads,
-    pub(crate) executor: Arc<Executor<'static>>,
-}
-
-impl Async {
-    fn start(workers: usize) -> Self {
-        let executor = Arc::new(Executor::new());
-        Self {
-            _threads: ExecutorThreads::start(&executor, workers),
-            executor,
-        }
+impl<H: Handle> Tasks for Executing<H> {
+    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
+        self.executor.launch(async move { task() }).detach();
     }
 }
 
 impl<M: Send + 'static> Actors<M> for Async {
     type Address = Sender<M>;
-
-    fn new(workers: usize) -> Self {
-        Self::start(workers)
-    }
 
     fn actor(&self, mut behaviour: impl FnMut(M) + Send + 'static) -> Self::Address {
         let (address, mailbox) = async_channel::unbounded();
@@ -99,76 +111,22 @@ impl<M: Send + 'static> Actors<M> for Async {
     }
 }
 
-/// The sum of what that many tasks return, which are all spawned before one is waited for.
-fn sum_of(count: u64, spawn: impl Fn(u64) -> Task<u64>) -> u64 {
-    let tasks: Vec<_> = (1..=count).map(spawn).collect();
-    block_on(async {
-        let mut sum = 0;
-        for task in tasks {
-            sum += task.await;
-        }
-        sum
-    })
-}
-
-impl Spawner for Async {
-    fn new(workers: usize) -> Self {
-        Self::start(workers)
-    }
-
+impl<H: Handle> Spawner for Executing<H> {
     fn spawn_all(&self, count: u64) -> u64 {
-        sum_of(count, |number| {
-            self.executor.spawn(async move { black_box(number) })
-        })
-    }
-
-    fn spawn_inside(&self, count: u64) {
-        let executor = Arc::clone(&self.executor);
-        self.run(async move {
-            for number in 1..=count {
-                executor.spawn(async move { TOTAL.add(number) }).detach();
+        let spawn = |number| self.executor.launch(async move { black_box(number) });
+        let tasks: Vec<_> = (1..=count).map(spawn).collect();
+        block_on(async {
+            let mut sum = 0;
+            for task in tasks {
+                sum += task.await;
             }
-        });
-    }
-}
-
-pub(crate) struct AsyncStatic {
-    _threads: ExecutorThreads,
-}
-
-static EXECUTOR: StaticExecutor = StaticExecutor::new();
-
-impl Spawner for AsyncStatic {
-    fn new(workers: usize) -> Self {
-        Self {
-            _threads: ExecutorThreads::start_static(&EXECUTOR, workers),
-        }
-    }
-
-    fn spawn_all(&self, count: u64) -> u64 {
-        sum_of(count, |number| {
-            EXECUTOR.spawn(async move { black_box(number) })
+            sum
         })
-    }
-
-    fn spawn_inside(&self, count: u64) {
-        let root = async move {
-            for number in 1..=count {
-                EXECUTOR.spawn(async move { TOTAL.add(number) }).detach();
-            }
-        };
-        EXECUTOR.spawn(root).detach();
     }
 }
 
 impl Pool for Async {
     const NAME: &'static str = "async-executor, async-channel";
-
-    type Callee = Sender<(u64, Sender<u64>)>;
-
-    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
-        self.run(async move { task() });
-    }
 
     fn yielder(&self, mut step: impl FnMut() -> bool + Send + 'static) {
         self.run(async move {
@@ -180,19 +138,6 @@ impl Pool for Async {
 
     fn execute(&self) {
         block_on(self.executor.spawn(async {}));
-    }
-
-    fn callee(&self) -> Self::Callee {
-        self.actor(|(number, caller): (u64, Sender<u64>)| {
-            // The caller waits, and there is room for one.
-            let _ = caller.try_send(number);
-        })
-    }
-
-    fn call(&self, callee: &Self::Callee, number: u64) -> u64 {
-        let (caller, answer) = async_channel::bounded(1);
-        callee.try_send((number, caller)).expect("it receives");
-        answer.recv_blocking().expect("it answers")
     }
 
     fn run(&self, future: impl Future<Output = ()> + Send + 'static) {

@@ -13,7 +13,7 @@ use filch_scheduler::{
 };
 use futures_lite::future::block_on;
 
-use super::{Actors, BlockingPool, Pool, Spawner, TOTAL};
+use super::{Actors, BlockingPool, Pool, Spawner, Tasks, Threads};
 
 /// Messages of that type, and numbers otherwise.
 pub(crate) struct Of<M>(PhantomData<fn(M)>);
@@ -45,17 +45,25 @@ where
     submitted.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn scheduler<M: Send + 'static>(workers: usize) -> Filch<M> {
-    let scheduler = Scheduler::builder().workers(workers).build();
-    scheduler.expect("the system gives threads")
+impl<M: Send + 'static> Threads for Filch<M> {
+    fn with_workers(workers: usize) -> Self {
+        let scheduler = Scheduler::builder().workers(workers).build();
+        scheduler.expect("the system gives threads")
+    }
+}
+
+impl<M: Send + 'static> Tasks for Filch<M> {
+    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
+        let mut task = Some(task);
+        drop(start(self, move |_, _, out| {
+            task.take().into_iter().for_each(|task| task());
+            out.done(0);
+        }));
+    }
 }
 
 impl<M: Send + 'static> Actors<M> for Filch<M> {
     type Address = (Handle<Of<M>>, Pid);
-
-    fn new(workers: usize) -> Self {
-        scheduler(workers)
-    }
 
     fn actor(&self, mut behaviour: impl FnMut(M) + Send + 'static) -> Self::Address {
         let process = start(self, move |_, events, out| {
@@ -75,10 +83,6 @@ impl<M: Send + 'static> Actors<M> for Filch<M> {
 }
 
 impl Spawner for Filch {
-    fn new(workers: usize) -> Self {
-        scheduler(workers)
-    }
-
     fn spawn_all(&self, count: u64) -> u64 {
         let start = |number| start(self, move |_, _, out| out.done(number));
         let processes: Vec<_> = (1..=count).map(start).collect();
@@ -88,31 +92,20 @@ impl Spawner for Filch {
         });
         outputs.sum()
     }
-
-    fn spawn_inside(&self, count: u64) {
-        let handle = self.handle();
-        drop(start(self, move |_, _, out| {
-            for number in 1..=count {
-                drop(start(&handle, move |_, _, out| {
-                    TOTAL.add(number);
-                    out.done(0);
-                }));
-            }
-            out.done(0);
-        }));
-    }
 }
 
 /// The same scheduler, with futures as its processes.
 pub(crate) struct FilchFutures(Filch);
 
-impl Spawner for FilchFutures {
-    fn new(workers: usize) -> Self {
-        Self(scheduler(workers))
+impl Threads for FilchFutures {
+    fn with_workers(workers: usize) -> Self {
+        Self(Threads::with_workers(workers))
     }
+}
 
+impl Spawner for FilchFutures {
     fn spawn_all(&self, count: u64) -> u64 {
-        let spawn = |number| self.0.spawn(async move { black_box(number) });
+        let spawn = |number| (*self.0).spawn(async move { black_box(number) });
         let futures: Vec<_> = (1..=count).map(spawn).collect();
         block_on(async {
             let mut sum = 0;
@@ -123,23 +116,17 @@ impl Spawner for FilchFutures {
             sum
         })
     }
-
-    fn spawn_inside(&self, count: u64) {
-        let handle = self.0.handle();
-        let root = self.0.spawn(async move {
-            for number in 1..=count {
-                drop(handle.spawn(async move { TOTAL.add(number) }));
-            }
-        });
-        drop(root.expect("it is admitted"));
-    }
 }
+
+/// The timers of all schedulers.
+pub(crate) static TIMERS: LazyLock<Timers> =
+    LazyLock::new(|| Timers::new().expect("the system gives threads"));
 
 /// A message to a process that also answers.
 pub(crate) enum Talk {
     Number(u64),
-    /// A number from a thread outside that wants it back.
-    Ask(u64, Caller<u64>),
+    /// Wants an answer.
+    Ask(Caller<u64>),
 }
 
 /// A scheduler of processes that may be called.
@@ -147,10 +134,6 @@ pub(crate) type Talking = Filch<Talk>;
 
 impl Actors<u64> for Talking {
     type Address = (Handle<Of<Talk>>, Pid);
-
-    fn new(workers: usize) -> Self {
-        scheduler(workers)
-    }
 
     fn actor(&self, mut behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
         Actors::<Talk>::actor(self, move |message| {
@@ -168,16 +151,6 @@ impl Actors<u64> for Talking {
 impl Pool for Talking {
     const NAME: &'static str = "filch-scheduler";
 
-    type Callee = Pid;
-
-    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
-        let mut task = Some(task);
-        drop(start(self, move |_, _, out| {
-            task.take().into_iter().for_each(|task| task());
-            out.done(0);
-        }));
-    }
-
     fn yielder(&self, mut step: impl FnMut() -> bool + Send + 'static) {
         drop(start(self, move |_, _, out| match step() {
             true => out.go_on(),
@@ -193,35 +166,11 @@ impl Pool for Talking {
         assert_eq!((**self).execute(process, "run", ()).ok(), Some(0));
     }
 
-    fn submit_then_join(&self) {
-        let process = start(self, |_, _, out| out.done(0));
-        process.join().expect("it is done");
-    }
-
-    fn callee(&self) -> Pid {
-        let callee = start(self, |_, events, out| {
-            for event in events {
-                match event {
-                    Event::Message(Talk::Ask(number, caller)) => out.answer(caller, number),
-                    _ => out.done(0),
-                }
-            }
-        });
-        callee.pid()
-    }
-
-    fn call(&self, callee: &Pid, number: u64) -> u64 {
-        let answer = (**self).call(*callee, |caller| Talk::Ask(number, caller));
-        answer.expect("it lives")
-    }
-
     fn run(&self, future: impl Future<Output = ()> + Send + 'static) {
         drop((**self).spawn(future).expect("it is admitted"));
     }
 
     async fn sleep(length: Duration) {
-        static TIMERS: LazyLock<Timers> =
-            LazyLock::new(|| Timers::new().expect("the system gives threads"));
         TIMERS.sleep(length).await.expect("they are never closed");
     }
 }

@@ -4,18 +4,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::ThreadPool;
 
-use super::{Spawner, TOTAL};
+use super::{Spawner, Tasks, Threads};
 
-pub(crate) fn rayon_pool(workers: usize) -> ThreadPool {
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(workers);
-    builder.build().expect("the system gives threads")
+impl Threads for ThreadPool {
+    fn with_workers(workers: usize) -> Self {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(workers);
+        builder.build().expect("the system gives threads")
+    }
+}
+
+impl Tasks for ThreadPool {
+    fn spawn(&self, task: impl FnOnce() + Send + 'static) {
+        Self::spawn(self, task);
+    }
 }
 
 impl Spawner for ThreadPool {
-    fn new(workers: usize) -> Self {
-        rayon_pool(workers)
-    }
-
     fn spawn_all(&self, count: u64) -> u64 {
         let sum = AtomicU64::new(0);
         self.in_place_scope(|scope| {
@@ -27,15 +31,5 @@ impl Spawner for ThreadPool {
             }
         });
         sum.into_inner()
-    }
-
-    fn spawn_inside(&self, count: u64) {
-        self.in_place_scope(|scope| {
-            scope.spawn(move |scope| {
-                for number in 1..=count {
-                    scope.spawn(move |_| TOTAL.add(number));
-                }
-            });
-        });
     }
 }

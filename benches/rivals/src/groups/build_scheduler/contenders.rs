@@ -1,19 +1,19 @@
-//! The build scheduler, its planner alone, and the forms that one writes first: queues and a set of
-//! what has been picked, under a mutex, or behind a channel.
+//! The build scheduler, and the form that one writes first: queues and a set of
+//! what has been picked, under a mutex.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_build_scheduler::{Config, Grant, Job, Pending, Planner, Scheduler, WorkerId};
+use filch_build_scheduler::{Config, Job, Pending, Scheduler, WorkerId};
 use filch_timers::Timers;
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// A build farm, as the scenarios need it. Workers are numbers, and so are jobs and artifacts; each
 /// worker has the artifact of its own number.
 pub(super) trait Farm: 'static {
+    const NAME: &'static str;
+
     type Pending;
 
     fn new(workers: u64) -> Self;
@@ -32,6 +32,8 @@ pub(super) struct Filch {
 }
 
 impl Farm for Filch {
+    const NAME: &'static str = "filch-build-scheduler";
+
     type Pending = Pending<u64>;
 
     fn new(workers: u64) -> Self {
@@ -65,59 +67,6 @@ impl Farm for Filch {
 
     fn wait(&self, pending: Pending<u64>) -> u64 {
         *pending.wait().expect("a result")
-    }
-}
-
-/// The planner on one thread, without anybody to tell.
-pub(super) struct Planned {
-    planner: RefCell<Planner<u64, u64, ()>>,
-    workers: Vec<WorkerId>,
-    start: Instant,
-}
-
-impl Farm for Planned {
-    type Pending = ();
-
-    fn new(workers: u64) -> Self {
-        let mut planner = Planner::new(Config::default());
-        let workers = (0..workers).map(|number| {
-            let worker = planner.register_worker();
-            let added = planner.add_artifact(worker, number, &mut |_| {});
-            added.expect("it is there");
-            worker
-        });
-        Self {
-            workers: workers.collect(),
-            planner: RefCell::new(planner),
-            start: Instant::now(),
-        }
-    }
-
-    fn schedule(&self, id: u64, dependency: u64) {
-        let mut planner = self.planner.borrow_mut();
-        let now = self.start.elapsed();
-        let new = planner.schedule(now, id, &[dependency], id, &mut |_| {});
-        assert!(new.is_ok());
-    }
-
-    fn pick(&self, worker: u64) -> u64 {
-        let mut picked = None;
-        let sink = &mut |grant: Grant<'_, u64, u64, ()>| picked = Some(*grant.id);
-        let worker = self.workers[worker as usize];
-        let waits = self.planner.borrow_mut().pick(worker, (), sink);
-        assert_eq!(waits, Ok(None));
-        picked.expect("a job")
-    }
-
-    fn complete(&self, worker: u64, id: u64) {
-        let worker = self.workers[worker as usize];
-        let mut planner = self.planner.borrow_mut();
-        let completed = planner.complete(worker, id, &mut |_| {});
-        assert_eq!(completed, Ok(Some(id)));
-    }
-
-    fn wait(&self, (): ()) -> u64 {
-        0
     }
 }
 
@@ -205,6 +154,8 @@ impl State {
 }
 
 impl Farm for Locked {
+    const NAME: &'static str = "mutex, queues, set";
+
     type Pending = oneshot::Receiver<u64>;
 
     fn new(workers: u64) -> Self {
@@ -227,71 +178,6 @@ impl Farm for Locked {
         let reply = self.0.lock().complete(worker, id);
         let told = reply.expect("it was scheduled").send(id);
         assert!(told.is_ok());
-    }
-
-    fn wait(&self, mut pending: oneshot::Receiver<u64>) -> u64 {
-        pending.try_recv().expect("it was completed")
-    }
-}
-
-/// A thread that owns the state, and a channel of calls to it, each with a channel for its answer.
-pub(super) struct Actor(mpsc::UnboundedSender<Call>);
-
-enum Call {
-    Schedule(u64, u64, oneshot::Sender<u64>),
-    Pick(u64, oneshot::Sender<Option<u64>>),
-    Complete(u64, u64, oneshot::Sender<bool>),
-}
-
-fn serve(mut state: State, mut calls: mpsc::UnboundedReceiver<Call>) {
-    while let Some(call) = calls.blocking_recv() {
-        // A caller that has gone wants no answer.
-        match call {
-            Call::Schedule(id, dependency, reply) => {
-                state.schedule(Instant::now(), id, dependency, reply);
-            }
-            Call::Pick(worker, reply) => {
-                let _ = reply.send(state.first_for(worker as usize));
-            }
-            Call::Complete(worker, id, reply) => {
-                let pending = state.complete(worker, id);
-                let told = pending.is_some_and(|pending| pending.send(id).is_ok());
-                let _ = reply.send(told);
-            }
-        }
-    }
-}
-
-impl Actor {
-    fn ask<T>(&self, call: impl FnOnce(oneshot::Sender<T>) -> Call) -> oneshot::Receiver<T> {
-        let (reply, answer) = oneshot::channel();
-        let sent = self.0.send(call(reply));
-        assert!(sent.is_ok(), "the thread is there");
-        answer
-    }
-}
-
-impl Farm for Actor {
-    type Pending = oneshot::Receiver<u64>;
-
-    fn new(workers: u64) -> Self {
-        let (sender, calls) = mpsc::unbounded_channel();
-        thread::spawn(move || serve(State::new(workers), calls));
-        Self(sender)
-    }
-
-    fn schedule(&self, id: u64, dependency: u64) -> oneshot::Receiver<u64> {
-        self.ask(|reply| Call::Schedule(id, dependency, reply))
-    }
-
-    fn pick(&self, worker: u64) -> u64 {
-        let answer = self.ask(|reply| Call::Pick(worker, reply));
-        answer.blocking_recv().expect("it lives").expect("a job")
-    }
-
-    fn complete(&self, worker: u64, id: u64) {
-        let answer = self.ask(|reply| Call::Complete(worker, id, reply));
-        assert_eq!(answer.blocking_recv(), Ok(true));
     }
 
     fn wait(&self, mut pending: oneshot::Receiver<u64>) -> u64 {

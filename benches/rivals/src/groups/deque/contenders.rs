@@ -1,8 +1,6 @@
 //! The contenders, behind one trait.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
 
 use filch_deque::{Stealer, Worker};
 use filch_sync::asymmetric;
@@ -36,7 +34,6 @@ pub(super) type CrossbeamLifo = Crossbeam<true>;
 pub(super) type CrossbeamFifo = Crossbeam<false>;
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
-pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
 /// A stack without thieves: the least cost of a push, a pop and the measuring around them.
 pub(super) struct Unshared(RefCell<Vec<u64>>);
 
@@ -145,45 +142,6 @@ macro_rules! st3 {
 
 st3!(St3Lifo, st3::lifo::Stealer<u64>);
 st3!(St3Fifo, st3::fifo::Stealer<u64>);
-
-impl Locked {
-    fn with<R>(&self, f: impl FnOnce(&mut VecDeque<u64>) -> R) -> R {
-        f(&mut self.0.lock().expect("no contender panics"))
-    }
-}
-
-impl Owner for Locked {
-    fn new(capacity: usize) -> Self {
-        Self(Arc::new(Mutex::new(VecDeque::with_capacity(capacity))))
-    }
-
-    fn push(&self, item: u64) {
-        self.with(|items| items.push_back(item));
-    }
-
-    fn pop(&self) -> Option<u64> {
-        self.with(VecDeque::pop_back)
-    }
-}
-
-impl Deque for Locked {
-    type Stealer = Self;
-
-    fn stealer(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-
-    fn steal_half(stealer: &Self, thief: &Self, limit: usize) -> Option<u64> {
-        // Two locks at once: the thief's is free, since only the thief has a handle to it.
-        stealer.with(|items| {
-            let count = items.len().div_ceil(2).min(limit);
-            let mut loot = items.drain(..count);
-            let oldest = loot.next();
-            thief.with(|own| own.extend(loot));
-            oldest
-        })
-    }
-}
 
 impl Owner for Unshared {
     fn new(capacity: usize) -> Self {

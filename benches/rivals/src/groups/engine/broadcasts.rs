@@ -17,7 +17,6 @@ pub(super) fn scenario(count: usize, effort: Effort) -> Scenario {
     Scenario::new(format!("a broadcast to {workers} workers"), "ns a delivery")
         .contender("filch-engine", move || filch(tasks, workers))
         .contender("a crossbeam channel each", move || channels(tasks, workers))
-        .on_curve("a broadcast to workers", count)
 }
 
 /// Each worker's data is its own, and has no lock.
@@ -37,7 +36,7 @@ fn filch(tasks: u64, workers: u64) -> f64 {
         );
         add(&scheduler, worker);
     }
-    let sender = engine.sender::<Add>();
+    let sender = engine.0.sender::<Add>();
     let began = Instant::now();
     for number in 0..tasks {
         sender.send(Add(number));

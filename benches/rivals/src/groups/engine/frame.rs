@@ -14,17 +14,11 @@ const FIRST: u64 = 20;
 pub(super) fn scenario(effort: Effort) -> Scenario {
     let frames = effort.operations(400);
     let [threads, count] = [WORKERS.to_string(), frames.to_string()];
-    Scenario::new("a frame of 1 000 systems of 100 ns", "us")
+    Scenario::new("a frame of 1 000 systems of 100 ns with settings", "us")
         .floor("a plain loop", move || plain(frames))
         .contender("filch-engine", move || filch::shared(frames, 1))
-        .contender("filch-engine, asked from outside", move || {
-            filch::asked(frames, 1)
-        })
         .contender("filch-engine, two schedulers", move || {
             filch::shared(frames, 2)
-        })
-        .contender("filch-engine, two, asked from outside", move || {
-            filch::asked(frames, 2)
         })
         .contender("bevy_ecs, multi-threaded", move || {
             alone::figures(&["bevy", &threads, &count])[0]

@@ -72,7 +72,7 @@ fn filch(trips: u64) -> Vec<f64> {
         },
     );
     add(&engine.start("asks"), asks);
-    engine.broadcast(Back);
+    engine.0.broadcast(Back);
     is_done.recv().expect("all come back")
 }
 

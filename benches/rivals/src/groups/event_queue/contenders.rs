@@ -8,7 +8,7 @@ use crossbeam_queue::SegQueue;
 use filch_event_queue as filch;
 
 /// A queue of `T`, as the scenarios need it.
-pub(super) trait Queue<T> {
+pub(super) trait Queue<T>: 'static {
     type Sender: Clone + Send + 'static;
     type Receiver: Send + 'static;
 

@@ -44,26 +44,15 @@ pub(super) struct Receiver {
     head: usize,
 }
 
-/// The slots' memory is mapped before the round if it `IS_TOUCHED`, and is used for the first time
-/// otherwise, as a backlog's is. A slot is [claimed](claim); or by one fetch-and-add, if it `ADDS`:
-/// that never fails, so no producer learns to leave the line to others.
-pub(super) struct Floor<const IS_TOUCHED: bool, const ADDS: bool>;
+/// The slots' memory is mapped before the round.
+pub(super) struct Floor;
 
-impl<const IS_TOUCHED: bool, const ADDS: bool> Queue<u64> for Floor<IS_TOUCHED, ADDS> {
+impl Queue<u64> for Floor {
     type Sender = Arc<Shared>;
     type Receiver = Receiver;
 
     fn new() -> (Self::Sender, Self::Receiver) {
-        // Zeroed memory of this size comes from the system, which maps each page at its first
-        // write.
-        let zeroes = vec![0_u64; ROOM].into_boxed_slice();
-        // SAFETY: an `AtomicU64` is represented as a `u64`.
-        let slots = unsafe { Box::from_raw(Box::into_raw(zeroes) as *mut [AtomicU64]) };
-        if IS_TOUCHED {
-            slots
-                .iter()
-                .for_each(|slot| slot.store(0, Ordering::Relaxed));
-        }
+        let slots = (0..ROOM).map(|_| AtomicU64::new(0)).collect();
         let queue = Arc::new(Shared {
             tail: CachePadded::new(AtomicUsize::new(0)),
             slots,
@@ -72,11 +61,7 @@ impl<const IS_TOUCHED: bool, const ADDS: bool> Queue<u64> for Floor<IS_TOUCHED, 
     }
 
     fn push(sender: &Self::Sender, event: u64) {
-        let slot = match ADDS {
-            true => sender.tail.fetch_add(1, Ordering::AcqRel),
-            false => claim(&sender.tail),
-        };
-        sender.slots[slot].store(event + 1, Ordering::Release);
+        sender.slots[claim(&sender.tail)].store(event + 1, Ordering::Release);
     }
 
     fn pop(receiver: &mut Self::Receiver) -> Option<u64> {

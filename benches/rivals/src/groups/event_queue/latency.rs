@@ -48,38 +48,6 @@ pub(super) fn messages<Q: Queue<u64>>(period: Duration, count: u64) -> impl FnMu
     }
 }
 
-/// Two producers push as fast as they can, and nobody takes. Returns how long each push took, the
-/// reading of the clock included.
-pub(super) fn pushes<Q: Queue<u64>>(count: u64) -> impl FnMut() -> Vec<f64> {
-    move || {
-        let (sender, receiver) = Q::new();
-        let ready = Barrier::new(2);
-        let pushing = |core| {
-            let (sender, ready) = (sender.clone(), &ready);
-            move || {
-                pin(core);
-                let mut durations = Vec::with_capacity(count as usize);
-                ready.wait();
-                for event in 0..count {
-                    let before = Instant::now();
-                    Q::push(&sender, event);
-                    durations.push(before.elapsed().as_nanos() as f64);
-                }
-                durations
-            }
-        };
-        let mut durations = thread::scope(|scope| {
-            let other = scope.spawn(pushing(1));
-            let mut one = scope.spawn(pushing(0)).join().expect("a producer panicked");
-            one.extend(other.join().expect("a producer panicked"));
-            one
-        });
-        drop(receiver);
-        durations.shrink_to_fit();
-        durations
-    }
-}
-
 /// Two threads hand an event to and fro, and each waits by `recv`. Nanoseconds of a round trip.
 pub(super) fn ping_pong<Q: Blocking<u64>>(trips: u64) -> impl FnMut() -> f64 {
     move || {

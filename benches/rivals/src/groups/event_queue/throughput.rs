@@ -43,17 +43,38 @@ pub(super) struct OneByOne;
 
 impl<T, Q: Queue<T>> Manner<T, Q> for OneByOne {
     fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
-        let mut backoff = Backoff::default();
-        let mut left = total;
-        while left > 0 {
-            match Q::pop(receiver) {
-                Some(event) => {
-                    sink(event);
-                    left -= 1;
-                    backoff.reset();
-                }
-                None => backoff.wait(),
-            }
+        take_some(total, |backoff| {
+            let event = Q::pop(receiver);
+            event.map_or(0, |event| {
+                sink(event);
+                backoff.reset();
+                1
+            })
+        });
+    }
+}
+
+/// Everything that is there, by the contender's batch method.
+pub(super) struct Batches;
+
+impl<T, Q: Queue<T>> Manner<T, Q> for Batches {
+    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
+        take_some(total, |backoff| {
+            let taken = Q::drain(receiver, &mut sink);
+            backoff.found(taken);
+            taken
+        });
+    }
+}
+
+/// Takes so many in all, and waits when there is none.
+fn take_some(total: u64, mut some: impl FnMut(&mut Backoff) -> u64) {
+    let mut backoff = Backoff::default();
+    let mut left = total;
+    while left > 0 {
+        match some(&mut backoff) {
+            0 => backoff.wait(),
+            taken => left -= taken,
         }
     }
 }
@@ -64,25 +85,6 @@ pub(super) struct Sleeping;
 impl<T, Q: Blocking<T>> Manner<T, Q> for Sleeping {
     fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
         (0..total).for_each(|_| sink(Q::recv(receiver)));
-    }
-}
-
-/// Everything that is there, by the contender's batch method.
-pub(super) struct Batches;
-
-impl<T, Q: Queue<T>> Manner<T, Q> for Batches {
-    fn take(receiver: &mut Q::Receiver, total: u64, mut sink: impl FnMut(T)) {
-        let mut backoff = Backoff::default();
-        let mut left = total;
-        while left > 0 {
-            match Q::drain(receiver, &mut sink) {
-                0 => backoff.wait(),
-                taken => {
-                    left -= taken;
-                    backoff.found(taken);
-                }
-            }
-        }
     }
 }
 

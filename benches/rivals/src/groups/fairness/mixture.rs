@@ -1,18 +1,136 @@
-//! Mixtures that keep a pool busy during a measurement: its own processes, or threads outside.
+//! What keeps a pool busy during a measurement: its own processes, or threads outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::callers::{Wait, keep_calling};
-
-use super::newcomer::{BACKLOG, FLOODED};
-use super::shares::{FLOOD, keep_under_way};
-
-use super::{CALL, CALLS, Over};
+use super::Over;
 use crate::pools::{BlockingPool, Pool};
 use crate::work::Work;
+
+/// Processes with more messages than they get through.
+const FLOODED: usize = 16;
+
+/// Messages that each of them has at any time: more than any contender handles in one turn.
+const BACKLOG: u64 = 2000;
+
+/// Tasks from outside that are under way at a time: more than there is time for.
+const FLOOD: u64 = 200;
+
+/// Blocking calls at once: more than the threads that a pool may have.
+const CALLS: u64 = 700;
+
+/// The length of each of them.
+const CALL: Duration = Duration::from_millis(100);
+
+/// Busy work, in steps of the same length.
+#[derive(Clone, Copy)]
+pub(super) struct Busy {
+    kind: Kind,
+    pub(super) step: Work,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Yielders(usize),
+    Pairs(usize),
+    Flooded,
+    Flood,
+    Caller(Option<Duration>),
+}
+
+impl Busy {
+    fn of(kind: Kind, micros: u64) -> Self {
+        let step = Work::micros(micros);
+        Self { kind, step }
+    }
+
+    /// Processes that yield after each step.
+    pub(super) fn yielders(count: usize, micros: u64) -> Self {
+        Self::of(Kind::Yielders(count), micros)
+    }
+
+    /// Pairs that pass a message to and fro, with a step for each way.
+    pub(super) fn pairs(count: usize, micros: u64) -> Self {
+        Self::of(Kind::Pairs(count), micros)
+    }
+
+    /// Processes with more messages than they get through, and a step for each.
+    pub(super) fn flooded(micros: u64) -> Self {
+        Self::of(Kind::Flooded, micros)
+    }
+
+    /// Tasks from outside, of which there are always some.
+    pub(super) fn flood(micros: u64) -> Self {
+        Self::of(Kind::Flood, micros)
+    }
+
+    /// A thread outside that waits for one task after the other, and is busy for so long between
+    /// them.
+    pub(super) fn caller(pause: Option<Duration>) -> Self {
+        Self::of(Kind::Caller(pause), 0)
+    }
+
+    /// Keeps the pool busy until it is over. Returns when the pool needs no thread outside for it.
+    pub(super) fn keep<P: Pool>(self, pool: &P, steps: &Steps) {
+        let step = || {
+            let steps = steps.clone();
+            move || steps.take()
+        };
+        let goes_on = || steps.over.not_yet();
+        match self.kind {
+            Kind::Yielders(count) => (0..count).for_each(|_| pool.yielder(step())),
+            Kind::Pairs(count) => (0..count).for_each(|_| pool.pair(step())),
+            Kind::Flooded => (0..FLOODED).for_each(|_| pool.flooded(BACKLOG, step())),
+            Kind::Flood => {
+                let spawn = || {
+                    let step = step();
+                    pool.spawn(move || _ = step());
+                };
+                keep_under_way(FLOOD, spawn, || steps.taken(), goes_on);
+            }
+            Kind::Caller(pause) => {
+                while goes_on() {
+                    pool.execute();
+                    let called = Instant::now();
+                    while pause.is_some_and(|pause| called.elapsed() < pause) {
+                        std::hint::spin_loop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Counts steps.
+#[derive(Clone)]
+pub(super) struct Steps {
+    work: Work,
+    taken: Arc<AtomicU64>,
+    over: Over,
+}
+
+impl Steps {
+    pub(super) fn of(busy: Busy, over: &Over) -> Self {
+        Self {
+            work: busy.step,
+            taken: Arc::default(),
+            over: over.clone(),
+        }
+    }
+
+    /// Takes a step; returns whether another follows.
+    fn take(&self) -> bool {
+        self.work.run();
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.over.not_yet()
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+}
 
 /// All that is busy at a time.
 #[derive(Clone)]
@@ -24,85 +142,53 @@ pub(crate) struct Mixture {
     pub(crate) period: Duration,
 }
 
-/// The kind of busy work.
-#[derive(Clone, Copy)]
-enum Busy {
-    /// Processes that yield after each step.
-    Yielders(usize, Work),
-    /// Pairs that pass a message to and fro, with a step for each way.
-    Pairs(usize, Work),
-    /// Processes with more messages than they get through, and a step for each.
-    Flooded(Work),
-    /// Tasks from outside, of which there are always some.
-    Flood(Work),
-    /// A thread outside that waits for one task after the other, and is busy for so long between
-    /// them.
-    Caller(Option<Duration>),
-}
-
-const SHORT: Duration = Duration::from_millis(2);
-const LONG: Duration = Duration::from_millis(5);
-
 impl Mixture {
-    fn new(name: &'static str, busy: impl Into<Vec<Busy>>, period: Duration) -> Self {
+    fn new(name: &'static str, busy: impl Into<Vec<Busy>>) -> Self {
         Self {
             name,
             busy: busy.into(),
-            period,
+            period: Duration::from_millis(2),
         }
     }
 
     /// Makes a mixture of nothing.
-    pub(crate) fn quiet(period: Duration) -> Self {
-        Self::new("nothing", [], period)
+    pub(crate) fn quiet() -> Self {
+        Self::new("nothing", [])
     }
 
     /// Makes the mixtures of processes that never rest.
     pub(crate) fn of_processes() -> [Self; 5] {
-        use Busy::{Pairs, Yielders};
-        let long = Work::micros(50);
+        let long = Self::new("8 pairs of 500 us", [Busy::pairs(8, 500)]);
         [
-            Self::new("4 yielders of 50 us", [Yielders(4, long)], SHORT),
-            Self::new("64 yielders of 50 us", [Yielders(64, long)], SHORT),
-            Self::new("64 pairs of 5 us", [Pairs(64, Work::micros(5))], SHORT),
-            Self::new("8 pairs of 500 us", [Pairs(8, Work::micros(500))], LONG),
+            Self::new("4 yielders of 50 us", [Busy::yielders(4, 50)]),
+            Self::new("64 yielders of 50 us", [Busy::yielders(64, 50)]),
+            Self::new("64 pairs of 5 us", [Busy::pairs(64, 5)]),
+            Self {
+                period: Duration::from_millis(5),
+                ..long
+            },
             Self::new(
                 "8 yielders of 50 us and 8 pairs of 5 us",
-                [Yielders(8, long), Pairs(8, Work::micros(5))],
-                SHORT,
+                [Busy::yielders(8, 50), Busy::pairs(8, 5)],
             ),
         ]
     }
 
     /// Makes the mixtures of what threads outside want, beside processes or alone.
     pub(crate) fn from_outside() -> [Self; 5] {
-        use Busy::{Caller, Flood, Flooded, Pairs};
         let pause = Some(Duration::from_micros(50));
+        let pair = Busy::pairs(1, 20);
         [
             Self::new(
                 "16 pairs of 5 us and a flood of 20 us from outside",
-                [Pairs(16, Work::micros(5)), Flood(Work::micros(20))],
-                SHORT,
+                [Busy::pairs(16, 5), Busy::flood(20)],
             ),
-            Self::new(
-                "16 flooded, 20 us a message",
-                [Flooded(Work::micros(20))],
-                SHORT,
-            ),
-            Self::new(
-                "16 flooded, 200 us a message",
-                [Flooded(Work::micros(200))],
-                SHORT,
-            ),
-            Self::new(
-                "a pair of 20 us and a caller",
-                [Pairs(1, Work::micros(20)), Caller(pause)],
-                SHORT,
-            ),
+            Self::new("16 flooded, 20 us a message", [Busy::flooded(20)]),
+            Self::new("16 flooded, 200 us a message", [Busy::flooded(200)]),
+            Self::new("a pair of 20 us and a caller", [pair, Busy::caller(pause)]),
             Self::new(
                 "a pair of 20 us and a restless caller",
-                [Pairs(1, Work::micros(20)), Caller(None)],
-                SHORT,
+                [pair, Busy::caller(None)],
             ),
         ]
     }
@@ -111,45 +197,9 @@ impl Mixture {
     pub(crate) fn keep_busy<P: Pool>(&self, pool: &P, over: &Over) {
         thread::scope(|scope| {
             for &busy in &self.busy {
-                scope.spawn(move || busy.keep(pool, over));
+                scope.spawn(move || busy.keep(pool, &Steps::of(busy, over)));
             }
         });
-    }
-}
-
-impl Busy {
-    /// Returns when the pool needs no thread outside for it.
-    fn keep<P: Pool>(self, pool: &P, over: &Over) {
-        let step = |work: Work| {
-            let over = over.clone();
-            move || {
-                work.run();
-                over.not_yet()
-            }
-        };
-        match self {
-            Self::Yielders(count, work) => (0..count).for_each(|_| pool.yielder(step(work))),
-            Self::Pairs(count, work) => (0..count).for_each(|_| pool.pair(step(work))),
-            Self::Flooded(work) => {
-                (0..FLOODED).for_each(|_| pool.flooded(BACKLOG, step(work)));
-            }
-            Self::Flood(work) => {
-                let ran = Arc::new(AtomicU64::new(0));
-                let spawn = || {
-                    let ran = Arc::clone(&ran);
-                    pool.spawn(move || {
-                        work.run();
-                        ran.fetch_add(1, Ordering::Relaxed);
-                    });
-                };
-                let ended = || ran.load(Ordering::Relaxed);
-                keep_under_way(FLOOD, spawn, ended, || over.not_yet());
-            }
-            Self::Caller(pause) => {
-                let how = (Wait::Execute, pause);
-                keep_calling(pool, &pool.callee(), how, || over.not_yet());
-            }
-        }
     }
 }
 
@@ -167,5 +217,23 @@ pub(crate) fn keep_blocking<P: BlockingPool>(pool: &P, over: &Over) {
         });
     };
     let ended = || returned.load(Ordering::Relaxed);
-    keep_under_way(CALLS as u64, call, ended, || over.not_yet());
+    keep_under_way(CALLS, call, ended, || over.not_yet());
+}
+
+/// Makes one more whenever fewer than `count` of those that it has made have not ended.
+fn keep_under_way(
+    count: u64,
+    make: impl Fn(),
+    ended: impl Fn() -> u64,
+    goes_on: impl Fn() -> bool,
+) {
+    let mut made = 0;
+    while goes_on() {
+        while made - ended() < count {
+            make();
+            made += 1;
+        }
+        // A spinner would take the time that is shared here.
+        thread::sleep(Duration::from_micros(100));
+    }
 }

@@ -3,58 +3,149 @@
 
 use std::num::NonZero;
 
+use clap::ValueEnum;
 use filch_fork_join::Pool;
+use lace_ws::Lace;
 
-use super::programs::Node;
+use super::programs::{
+    Kind, Program, chili as on_chili, filch, forte as on_forte, rayon as on_rayon, sequential,
+    thread_local,
+};
+use super::timing::{once, timed};
+use super::ways::{Rayon, Sequential, ThreadLocal};
+use super::{OURS, SEQUENTIAL, THREAD_LOCAL, lace};
+use crate::harness::keeping;
+use crate::pools::Threads;
+use crate::{alone, memory};
 
-/// A scenario of the contenders that have all programs, for one of them and its arguments. `timed`
-/// with the `contender`s' clock, or with `each` by `latencies`.
-macro_rules! scenario {
-    ($name:expr, $unit:literal, $threads:expr, $operations:expr, $expected:expr,
-     $how:ident by $clock:ident, $program:ident($($argument:expr),*)) => {{
-        let (threads, operations, expected) = ($threads, $operations, $expected);
-        of(&String::from($name), threads, $unit)
-            .$how("filch-fork-join", keeping(move || pool(threads), move |pool| {
-                $clock(operations, expected, || {
-                    pool.install(|worker| filch::$program(worker, $($argument),*))
-                })
-            }))
-            .$how("filch-fork-join, thread-local", keeping(move || pool(threads), move |pool| {
-                $clock(operations, expected, || {
-                    pool.install(|_| thread_local::$program(ThreadLocal, $($argument),*))
-                })
-            }))
-            .$how("chili", keeping(move || chili_pool(threads), move |pool| {
-                $clock(operations, expected, || {
-                    on_chili::$program(&mut pool.scope(), $($argument),*)
-                })
-            }))
-            .$how("rayon", keeping(move || rayon_pool(threads), move |pool| {
-                $clock(operations, expected, || {
-                    pool.install(|| on_rayon::$program(Rayon, $($argument),*))
-                })
-            }))
-            .floor("sequential", move || {
-                timed(operations, expected, || sequential::$program(Sequential, $($argument),*))
-            })
-    }};
+/// Calls a program as often as it has to, and returns its figures.
+type Clock = fn(Program, &mut dyn FnMut() -> u64) -> Vec<f64>;
+
+/// A pool that runs programs, with a clock around the calls.
+type Contender = Box<dyn Fn(Program, Clock) -> Vec<f64>>;
+
+/// The names of those that have this program.
+pub(super) fn having(kind: Kind) -> Vec<&'static str> {
+    let mut names = vec![OURS, THREAD_LOCAL, "chili", "rayon", SEQUENTIAL, "forte"];
+    names.extend(match kind {
+        Kind::FibMoved => &["chili, every 255th", "forte, thread-local", "lace"][..],
+        Kind::Fib | Kind::Unbalanced | Kind::Search => &["lace"],
+        _ => &[],
+    });
+    names
 }
 
-pub(super) use scenario;
+/// Makes the contender of that name.
+fn make(name: &str, threads: usize) -> Contender {
+    match name {
+        OURS => {
+            let pool = pool(threads);
+            Box::new(move |program, clock| {
+                clock(program, &mut || {
+                    pool.install(|worker| filch::run(worker, program))
+                })
+            })
+        }
+        THREAD_LOCAL => {
+            let pool = pool(threads);
+            Box::new(move |program, clock| {
+                clock(program, &mut || {
+                    pool.install(|_| thread_local::run(ThreadLocal, program))
+                })
+            })
+        }
+        "rayon" => {
+            let pool = rayon::ThreadPool::with_workers(threads);
+            Box::new(move |program, clock| {
+                clock(program, &mut || {
+                    pool.install(|| on_rayon::run(Rayon, program))
+                })
+            })
+        }
+        _ if name.starts_with("chili") => {
+            let pool = chili::ThreadPool::with_config(chili::Config {
+                thread_count: NonZero::new(threads),
+                ..chili::Config::default()
+            });
+            let run: fn(&mut chili::Scope<'_>, Program) -> u64 = match name {
+                "chili, every 255th" => {
+                    |scope, Program { size, .. }| fib_of_chili_seldom(scope, size as u32)
+                }
+                _ => on_chili::run,
+            };
+            Box::new(move |program, clock| clock(program, &mut || run(&mut pool.scope(), program)))
+        }
+        "forte" => Box::new(move |program, clock| {
+            with_forte(threads, |worker| {
+                clock(program, &mut || on_forte::run(worker, program))
+            })
+        }),
+        "forte, thread-local" => Box::new(move |program, clock| {
+            with_forte(threads, |_| {
+                clock(program, &mut || fib_of_forte(program.size as u32))
+            })
+        }),
+        // Its threads spin as long as they live, which is therefore one turn.
+        "lace" => Box::new(move |program, clock| {
+            let mut pool = Lace::init(threads);
+            clock(program, &mut || lace::run(&mut pool, program))
+        }),
+        SEQUENTIAL => {
+            Box::new(|program, clock| clock(program, &mut || sequential::run(Sequential, program)))
+        }
+        _ => panic!("no contender is called {name}"),
+    }
+}
+
+/// A turn of that contender.
+///
+/// forte's is a program of its own: a pool of this version cannot be shrunk (it waits, with its
+/// lock in hand, for a thread that wants it), and the threads of one that stays wake up several
+/// thousand times a second, beside the other contenders' turns.
+pub(super) fn turn(
+    name: &'static str,
+    threads: usize,
+    program: Program,
+) -> Box<dyn FnMut() -> Vec<f64>> {
+    if name.starts_with("forte") {
+        return Box::new(move || apart("timed", name, threads, program));
+    }
+    Box::new(keeping(
+        move || make(name, threads),
+        move |contender| contender(program, timed),
+    ))
+}
+
+/// The KiB by which that contender raises the peak of resident memory: its threads' stacks as deep
+/// as they are used, and what it allocates.
+pub(super) fn peak(name: &str, threads: usize, program: Program) -> f64 {
+    apart("peak", name, threads, program)[0]
+}
+
+fn apart(what: &str, name: &str, threads: usize, Program { kind, size }: Program) -> Vec<f64> {
+    let kind = kind.to_possible_value().expect("none is hidden");
+    let [threads, size] = [threads as u64, size].map(|number| number.to_string());
+    alone::figures(&["fork-join", what, name, kind.get_name(), &size, &threads])
+}
+
+/// The figures of the program that runs this.
+pub(crate) fn here(what: &str, name: &str, kind: &str, size: u64, threads: usize) -> Vec<f64> {
+    let kind = Kind::from_str(kind, false).expect("a program");
+    let program = Program { kind, size };
+    if what == "timed" {
+        return make(name, threads)(program, timed);
+    }
+    let before = memory::peak();
+    make(name, threads)(program, once);
+    vec![(memory::peak() - before) as f64 / 1024.0]
+}
 
 pub(super) fn pool(threads: usize) -> Pool {
     Pool::new(threads).expect("the system gives threads")
 }
 
-pub(super) fn chili_pool(threads: usize) -> chili::ThreadPool {
-    chili::ThreadPool::with_config(chili::Config {
-        thread_count: NonZero::new(threads),
-        ..chili::Config::default()
-    })
-}
-
 /// chili's fork at its fastest: it looks whether it is to share work at every 255th only.
-pub(super) fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
+fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
     if n < 2 {
         return n.into();
     }
@@ -65,16 +156,18 @@ pub(super) fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// The sum of a tree, with the branches changed over: chili runs the second one first, and so meets
-/// the nodes as they lie in memory.
-pub(super) fn sum_of_chili_turned(scope: &mut chili::Scope<'_>, node: &Node) -> u64 {
-    let Some(below) = &node.below else {
-        return node.value;
-    };
-    let [left, right] = &**below;
-    let (b, a) = scope.join(
-        |s| sum_of_chili_turned(s, right),
-        |s| sum_of_chili_turned(s, left),
-    );
-    node.value + a + b
+/// Calls `call` with a worker of a pool of so many threads, the caller among them. The others stay.
+fn with_forte<R>(threads: usize, call: impl FnOnce(&forte::Worker) -> R) -> R {
+    static POOL: forte::ThreadPool = forte::ThreadPool::new();
+    POOL.resize_to(threads - 1);
+    POOL.with_worker(call)
+}
+
+/// Computes by its fork, without a worker in the hand.
+fn fib_of_forte(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = forte::join(move |_| fib_of_forte(n - 1), move |_| fib_of_forte(n - 2));
+    a + b
 }

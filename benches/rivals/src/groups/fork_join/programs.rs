@@ -2,44 +2,90 @@
 //! else.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
 
 use super::uts;
 use super::ways::{Rayon, Sequential, ThreadLocal};
 
+/// The root of the unbalanced tree.
+pub(super) const ROOT: u64 = 42;
+
+/// A leaf that is long beside the others.
+const LONG: Duration = Duration::from_millis(20);
+
+/// A program, and its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(super) kind: Kind,
+    pub(super) size: u64,
+}
+
+/// The recursion of a program, and the meaning of its size.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Captures by reference. The argument.
+    Fib,
+    /// Captures that are moved.
+    FibMoved,
+    /// Queens.
+    Queens,
+    /// The nodes of a tree that nobody knows before it is walked. No size.
+    Unbalanced,
+    /// The nodes of the tree of UTS. No size.
+    Search,
+    /// Leaves of very unequal length. Their number.
+    Skewed,
+    /// Jobs, each forked under the one before, and a long leaf at the bottom. Their number.
+    Chain,
+}
+
+impl Program {
+    pub(super) fn new(kind: Kind, size: u64) -> Self {
+        Self { kind, size }
+    }
+
+    /// What it has to return.
+    pub(super) fn result(self) -> u64 {
+        static CROOKED: LazyLock<u64> = LazyLock::new(|| sequential::unbalanced(Sequential, ROOT));
+        match self.kind {
+            Kind::Fib | Kind::FibMoved => (0..self.size).fold((0, 1), |(a, b), _| (b, a + b)).0,
+            Kind::Queens => [(11, 2_680), (13, 73_712)]
+                .into_iter()
+                .find_map(|(size, ways)| (size == self.size).then_some(ways))
+                .expect("its result is known"),
+            Kind::Unbalanced => *CROOKED,
+            Kind::Search => uts::NODES,
+            Kind::Skewed => self.size,
+            Kind::Chain => self.size + 1,
+        }
+    }
+
+    /// The operations of a run; 1000 for a figure in microseconds.
+    pub(super) fn operations(self) -> u64 {
+        match self.kind {
+            Kind::Fib | Kind::FibMoved => forks_of_fib(self.size),
+            Kind::Unbalanced | Kind::Search | Kind::Skewed => self.result(),
+            Kind::Queens | Kind::Chain => 1_000,
+        }
+    }
+
+    /// Returns whether the time of each run counts, and not their mean: an unlucky one takes much
+    /// longer.
+    pub(super) fn counts_each_run(self) -> bool {
+        matches!(self.kind, Kind::Skewed | Kind::Chain)
+    }
+}
+
 /// Calls that come before `fib(n)` is known: of two that fork one.
-pub(super) fn forks_of_fib(n: u32) -> u64 {
+fn forks_of_fib(n: u64) -> u64 {
     let (mut before, mut last) = (0_u64, 0_u64);
     for _ in 1..n {
         (before, last) = (last, before + last + 1);
     }
     last
-}
-
-/// A node of a binary tree.
-pub(super) struct Node {
-    pub(super) value: u64,
-    pub(super) below: Option<Box<[Node; 2]>>,
-}
-
-impl Node {
-    /// A tree of `2^depth - 1` nodes, whose values are 1. It lies in memory as a walk from left to
-    /// right meets it, parents before their children: that decides more than the way to fork does.
-    /// A contender that runs the second branch first meets it backwards.
-    pub(super) fn full(depth: u32) -> Self {
-        let leaf = || Self {
-            value: 1,
-            below: None,
-        };
-        let mut node = leaf();
-        if depth > 1 {
-            // Before what is in it.
-            let [left, right] = &mut **node.below.insert(Box::new([leaf(), leaf()]));
-            *left = Self::full(depth - 1);
-            *right = Self::full(depth - 1);
-        }
-        node
-    }
 }
 
 /// The next number of a stream that looks random (`SplitMix64`: Steele, Lea and Flood, OOPSLA
@@ -51,19 +97,6 @@ pub(super) fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A problem's result, or two smaller problems.
-enum Parts<P, R> {
-    Whole(R),
-    Two(P, P),
-}
-
-fn parts_of_fib(n: u32) -> Parts<u32, u64> {
-    match n {
-        0 | 1 => Parts::Whole(n.into()),
-        _ => Parts::Two(n - 1, n - 2),
-    }
-}
-
 /// Children of a node of an unbalanced tree: 8 with a probability of 0.1245, as the binomial trees
 /// of UTS (Olivier and others, LCPC 2006) have them; so most subtrees are tiny and a few large.
 pub(super) fn children(seed: u64) -> u64 {
@@ -71,7 +104,7 @@ pub(super) fn children(seed: u64) -> u64 {
 }
 
 /// Arithmetic for so long.
-pub(super) fn spin(time: Duration) {
+fn spin(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {
         (0..64_u64).for_each(|number| {
@@ -89,13 +122,26 @@ fn short_leaf() {
 
 macro_rules! programs {
     ($way:ident, $worker:ty) => {
-        pub(super) mod $way {
+        pub(crate) mod $way {
             use std::ops::Range;
             use std::time::Duration;
 
             use super::*;
 
-            pub(in super::super) fn fib(worker: $worker, n: u32) -> u64 {
+            pub(crate) fn run(worker: $worker, program: Program) -> u64 {
+                let small = program.size as u32;
+                match program.kind {
+                    Kind::Fib => fib(worker, small),
+                    Kind::FibMoved => fib_moved(worker, small),
+                    Kind::Queens => row(worker, (1 << small) - 1, 0, 0, 0),
+                    Kind::Unbalanced => unbalanced(worker, ROOT),
+                    Kind::Search => search(worker, &uts::TREE),
+                    Kind::Skewed => skewed(worker, 0..program.size),
+                    Kind::Chain => chain(worker, program.size),
+                }
+            }
+
+            pub(crate) fn fib(worker: $worker, n: u32) -> u64 {
                 if n < 2 {
                     return n.into();
                 }
@@ -103,7 +149,7 @@ macro_rules! programs {
                 a + b
             }
 
-            pub(in super::super) fn fib_moved(worker: $worker, n: u32) -> u64 {
+            fn fib_moved(worker: $worker, n: u32) -> u64 {
                 if n < 2 {
                     return n.into();
                 }
@@ -112,34 +158,7 @@ macro_rules! programs {
                 a + b
             }
 
-            /// The recursion of a library: it knows nothing of the problem.
-            pub(in super::super) fn fib_generic(worker: $worker, n: u32) -> u64 {
-                divide(worker, n, &parts_of_fib, &|a, b| a + b)
-            }
-
-            fn divide<P: Send, R: Send>(
-                worker: $worker,
-                problem: P,
-                parts: &(impl Fn(P) -> Parts<P, R> + Sync),
-                merge: &(impl Fn(R, R) -> R + Sync),
-            ) -> R {
-                match parts(problem) {
-                    Parts::Whole(result) => result,
-                    Parts::Two(a, b) => {
-                        let (a, b) = worker.join(
-                            move |w| divide(w, a, parts, merge),
-                            move |w| divide(w, b, parts, merge),
-                        );
-                        merge(a, b)
-                    }
-                }
-            }
-
-            /// Counts the ways in which so many queens stand on the columns that are left.
-            pub(in super::super) fn queens(worker: $worker, size: u32) -> u64 {
-                row(worker, (1 << size) - 1, 0, 0, 0)
-            }
-
+            /// Counts the ways in which queens stand on the columns that are left.
             fn row(worker: $worker, all: u32, columns: u32, left: u32, right: u32) -> u64 {
                 if columns == all {
                     return 1;
@@ -165,17 +184,8 @@ macro_rules! programs {
                 }
             }
 
-            pub(in super::super) fn sum(worker: $worker, node: &Node) -> u64 {
-                let Some(below) = &node.below else {
-                    return node.value;
-                };
-                let [left, right] = &**below;
-                let (a, b) = worker.join(|w| sum(w, left), |w| sum(w, right));
-                node.value + a + b
-            }
-
             /// The nodes of an unbalanced tree, whose root has 2 000 children.
-            pub(in super::super) fn unbalanced(worker: $worker, root: u64) -> u64 {
+            pub(super) fn unbalanced(worker: $worker, root: u64) -> u64 {
                 1 + siblings(worker, root, 0..2_000)
             }
 
@@ -197,30 +207,8 @@ macro_rules! programs {
                 }
             }
 
-            pub(in super::super) fn unbalanced_moved(worker: $worker, root: u64) -> u64 {
-                1 + siblings_moved(worker, root, 0..2_000)
-            }
-
-            fn siblings_moved(worker: $worker, seed: u64, among: Range<u64>) -> u64 {
-                let middle = among.start.midpoint(among.end);
-                match among.end - among.start {
-                    0 => 0,
-                    1 => {
-                        let node = mixed(seed ^ among.start);
-                        1 + siblings_moved(worker, node, 0..children(node))
-                    }
-                    _ => {
-                        let (a, b) = worker.join(
-                            move |w| siblings_moved(w, seed, among.start..middle),
-                            move |w| siblings_moved(w, seed, middle..among.end),
-                        );
-                        a + b
-                    }
-                }
-            }
-
             /// The nodes of a tree of UTS.
-            pub(in super::super) fn search(worker: $worker, tree: &uts::Tree) -> u64 {
+            fn search(worker: $worker, tree: &uts::Tree) -> u64 {
                 let root = tree.root();
                 1 + offspring(worker, tree, &root, 0..tree.children(&root))
             }
@@ -249,7 +237,7 @@ macro_rules! programs {
             }
 
             /// Computes so many leaves, one in 1 000 taking a millisecond and the others 100 ns.
-            pub(in super::super) fn skewed(worker: $worker, leaves: Range<u64>) -> u64 {
+            fn skewed(worker: $worker, leaves: Range<u64>) -> u64 {
                 let middle = leaves.start.midpoint(leaves.end);
                 if leaves.end - leaves.start > 1 {
                     let (a, b) = worker.join(
@@ -265,43 +253,17 @@ macro_rules! programs {
                 1
             }
 
-            /// A leaf of `long`, and 10 000 small jobs that were forked before it or after it.
-            pub(in super::super) fn beside_a_leaf(
-                worker: $worker,
-                long: Duration,
-                leaf_first: bool,
-            ) -> u64 {
-                let leaf = move |_: $worker| {
-                    spin(long);
-                    1
-                };
-                let (a, b) = match leaf_first {
-                    true => worker.join(leaf, |w| small(w, 10_000)),
-                    false => worker.join(|w| small(w, 10_000), leaf),
-                };
-                a + b
-            }
-
-            fn small(worker: $worker, jobs: u64) -> u64 {
-                if jobs == 1 {
-                    short_leaf();
-                    return 1;
-                }
-                let (a, b) = worker.join(|w| small(w, jobs / 2), |w| small(w, jobs - jobs / 2));
-                a + b
-            }
-
             /// `jobs` of a millisecond, each forked under the one before; at the bottom a leaf.
-            pub(in super::super) fn chain(worker: $worker, jobs: u64, leaf: Duration) -> u64 {
+            fn chain(worker: $worker, jobs: u64) -> u64 {
                 if jobs == 0 {
-                    spin(leaf);
+                    spin(LONG);
                     return 1;
                 }
                 let job = |_: $worker| {
                     spin(Duration::from_millis(1));
                     1
                 };
-                let (a, b) = worker.join(|w| chain(w, jobs - 1, leaf), job);
+                let (a, b) = worker.join(|w| chain(w, jobs - 1), job);
                 a + b
             }
         }

@@ -8,6 +8,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use super::programs::Program;
 use crate::clock::{per_operation, time};
 
 /// Work before the clock starts.
@@ -19,36 +20,28 @@ const AT_LEAST: Duration = Duration::from_millis(10);
 /// Runs whose times are kept in a turn, if each of them counts.
 const RUNS: usize = 5;
 
-fn warm_up<R>(run: &mut impl FnMut() -> R) {
+/// Measures an operation, in several runs; or in each of a few.
+pub(super) fn timed(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> {
+    let (operations, expected) = (program.operations(), program.result());
+    let mut once = || assert_eq!(black_box(run()), expected);
     let began = Instant::now();
     while began.elapsed() < WARM_UP {
-        black_box(run());
+        once();
     }
-}
-
-/// Measures an operation, of so many that a run does. Each run returns `expected`.
-pub(super) fn timed<R>(operations: u64, expected: R, mut run: impl FnMut() -> R) -> f64
-where
-    R: PartialEq + std::fmt::Debug,
-{
-    warm_up(&mut run);
+    if program.counts_each_run() {
+        let times = (0..RUNS).map(|_| time(&mut once));
+        return times.map(|time| per_operation(time, operations)).collect();
+    }
     let (mut runs, began) = (0, Instant::now());
     while runs == 0 || began.elapsed() < AT_LEAST {
-        assert_eq!(black_box(run()), expected);
+        once();
         runs += 1;
     }
-    per_operation(began.elapsed(), operations * runs)
+    vec![per_operation(began.elapsed(), operations * runs)]
 }
 
-/// Measures an operation in each of a few runs.
-pub(super) fn each<R>(operations: u64, expected: R, mut run: impl FnMut() -> R) -> Vec<f64>
-where
-    R: PartialEq + std::fmt::Debug,
-{
-    warm_up(&mut run);
-    let mut one = || {
-        let elapsed = time(|| assert_eq!(black_box(run()), expected));
-        per_operation(elapsed, operations)
-    };
-    (0..RUNS).map(|_| one()).collect()
+/// Runs it once, untimed.
+pub(super) fn once(program: Program, run: &mut dyn FnMut() -> u64) -> Vec<f64> {
+    assert_eq!(run(), program.result());
+    Vec::new()
 }

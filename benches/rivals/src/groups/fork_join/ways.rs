@@ -1,42 +1,32 @@
 //! Ways to fork without a worker in the hand, and the way not to fork.
 
-/// [`filch_fork_join::join`], which finds the worker in thread-local storage.
-#[derive(Clone, Copy)]
-pub(super) struct ThreadLocal;
+macro_rules! without_worker {
+    ($name:ident, $join:path) => {
+        #[doc = concat!("[`", stringify!($join), "`], which finds the worker itself.")]
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name;
 
-impl ThreadLocal {
-    #[inline(always)]
-    pub(super) fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(Self) -> RA + Send,
-        B: FnOnce(Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        filch_fork_join::join(move || a(self), move || b(self))
-    }
+        impl $name {
+            #[inline(always)]
+            pub(super) fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+            where
+                A: FnOnce(Self) -> RA + Send,
+                B: FnOnce(Self) -> RB + Send,
+                RA: Send,
+                RB: Send,
+            {
+                $join(move || a(self), move || b(self))
+            }
+        }
+    };
 }
 
-/// [`rayon::join`].
-#[derive(Clone, Copy)]
-pub(super) struct Rayon;
-
-impl Rayon {
-    #[inline(always)]
-    pub(super) fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(Self) -> RA + Send,
-        B: FnOnce(Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        ::rayon::join(move || a(self), move || b(self))
-    }
-}
+without_worker!(ThreadLocal, filch_fork_join::join);
+without_worker!(Rayon, ::rayon::join);
 
 /// One after the other: the floor.
 #[derive(Clone, Copy)]
-pub(super) struct Sequential;
+pub(crate) struct Sequential;
 
 impl Sequential {
     #[inline(always)]

@@ -6,11 +6,9 @@ use std::hint::{self, black_box};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 use filch_deque::Worker;
 use filch_injector::Injector as Queue;
-use filch_sync::asymmetric;
 
 use super::MORE;
 
@@ -63,11 +61,10 @@ impl Own for RefCell<Vec<u64>> {
     }
 }
 
-/// Takers' deques are biased, if they are: what they took is theirs until a thief asks. Producers
-/// have `MORE` items at a time, if they push `IN_BATCHES`.
-pub(super) struct Filch<const IS_BIASED: bool, const IN_BATCHES: bool>(Queue<u64>);
+/// Producers have `MORE` items at a time, if they push `IN_BATCHES`.
+pub(super) struct Filch<const IN_BATCHES: bool>(Queue<u64>);
 
-impl<const IS_BIASED: bool, const IN_BATCHES: bool> Injector for Filch<IS_BIASED, IN_BATCHES> {
+impl<const IN_BATCHES: bool> Injector for Filch<IN_BATCHES> {
     type Own = Worker<u64>;
 
     fn new() -> Self {
@@ -75,11 +72,7 @@ impl<const IS_BIASED: bool, const IN_BATCHES: bool> Injector for Filch<IS_BIASED
     }
 
     fn own() -> Self::Own {
-        if !IS_BIASED {
-            return Worker::new();
-        }
-        asymmetric::register();
-        Worker::biased(64)
+        Worker::new()
     }
 
     fn push(&self, item: u64) {
@@ -145,25 +138,6 @@ impl Injector for SegQueue<u64> {
 
     fn take(&self, (): &()) -> Option<u64> {
         self.pop()
-    }
-}
-
-/// Another one, for reference.
-impl Injector for ConcurrentQueue<u64> {
-    type Own = ();
-
-    fn own() {}
-
-    fn new() -> Self {
-        Self::unbounded()
-    }
-
-    fn push(&self, item: u64) {
-        self.push(item).expect("it is never closed");
-    }
-
-    fn take(&self, (): &()) -> Option<u64> {
-        self.pop().ok()
     }
 }
 

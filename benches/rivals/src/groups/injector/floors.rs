@@ -8,14 +8,15 @@ use crossbeam_utils::CachePadded;
 use super::{FILL, MORE};
 use crate::clock::{cost, per_operation, time_together};
 
-/// A push that claims by an RMW and hands over by `hand_over`, and the taker's deque; no queue.
-pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl FnMut() -> f64 {
+/// A push that claims by an RMW and hands over by another, as a producer does whose slot may be
+/// abandoned meanwhile; and the taker's deque; no queue.
+pub(super) fn push_and_deque(fills: u64) -> impl FnMut() -> f64 {
     let (claims, state) = (AtomicU64::new(0), AtomicU64::new(0));
     let own = filch_deque::Worker::new();
     move || {
         cost(fills * FILL, || {
             for _ in 0..fills {
-                push_without_queue(&claims, &state, FILL, &hand_over);
+                push_without_queue(&claims, &state, FILL);
                 deal_to_own(&own, FILL);
             }
         })
@@ -23,17 +24,13 @@ pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl
 }
 
 /// The same on threads that share nothing: the work that is left when sharing is free.
-pub(super) fn threads_apart(
-    pairs: u64,
-    items_each: u64,
-    hand_over: fn(&AtomicU64),
-) -> impl FnMut() -> f64 {
+pub(super) fn threads_apart(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
     move || {
         let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
         for _ in 0..pairs {
             tasks.push(Box::new(move || {
                 let words = CachePadded::new((AtomicU64::new(0), AtomicU64::new(0)));
-                push_without_queue(&words.0, &words.1, items_each, hand_over);
+                push_without_queue(&words.0, &words.1, items_each);
             }));
             tasks.push(Box::new(move || {
                 deal_to_own(&filch_deque::Worker::new(), items_each);
@@ -43,15 +40,10 @@ pub(super) fn threads_apart(
     }
 }
 
-fn push_without_queue(
-    claims: &AtomicU64,
-    state: &AtomicU64,
-    items: u64,
-    hand_over: impl Fn(&AtomicU64),
-) {
+fn push_without_queue(claims: &AtomicU64, state: &AtomicU64, items: u64) {
     for _ in 0..items {
         black_box(claims.fetch_add(1, Ordering::AcqRel));
-        hand_over(state);
+        black_box(state.swap(1, Ordering::AcqRel));
     }
 }
 
@@ -62,14 +54,4 @@ fn deal_to_own(own: &filch_deque::Worker<u64>, items: u64) {
             black_box(item);
         }
     }
-}
-
-/// Fills a slot as a producer does whose slot may be abandoned meanwhile.
-pub(super) fn by_rmw(state: &AtomicU64) {
-    black_box(state.swap(1, Ordering::AcqRel));
-}
-
-/// Fills a slot as a producer does that every consumer waits for.
-pub(super) fn by_store(state: &AtomicU64) {
-    state.store(1, Ordering::Release);
 }

@@ -1,19 +1,18 @@
 //! Events that are made to happen, and the time that each takes.
 
-use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::sync::LazyLock;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::groups::fairness::{Over, WARM_UP};
 use crate::pools::Pool;
 use crate::processor_time::used;
 
 /// Something that happens on a pool when a thread outside asks for it.
-pub(super) trait Event: 'static {
+pub(crate) trait Event: 'static {
     /// The event's name, in quiet.
     const NAME: &'static str;
 
@@ -24,7 +23,7 @@ pub(super) trait Event: 'static {
     const BRIEF: &'static str = Self::NAME;
 
     fn pool<P: Pool>(workers: usize) -> P {
-        P::new(workers)
+        P::with_workers(workers)
     }
 
     /// Returns the function that asks for it. `took` gets the nanoseconds when it has happened.
@@ -32,33 +31,32 @@ pub(super) trait Event: 'static {
 }
 
 /// A round of an event.
-pub(super) struct Round {
+pub(crate) struct Round {
     /// The latencies in microseconds.
-    pub(super) latencies: Vec<f64>,
+    pub(crate) latencies: Vec<f64>,
     /// The process's time, from the first event to the last.
     pub(super) processor_time: Duration,
 }
 
-/// `count` events, one every `period`, in a pool of their own, which another thread keeps busy.
-pub(super) fn round<P: Pool, E: Event>(
-    workers: usize,
+/// `count` events, one every `period`, in a pool that another thread keeps busy.
+pub(crate) fn round<P: Pool, E: Event>(
+    pool: &P,
     keep_busy: impl Fn(&P, &Over) + Sync,
     count: u64,
     period: Duration,
 ) -> Round {
-    let pool: P = E::pool(workers);
     let over = Over::default();
     let (took, taken) = mpsc::channel();
-    let mut event = E::prepare(&pool, took);
+    let mut event = E::prepare(pool, took);
     thread::scope(|scope| {
-        scope.spawn(|| keep_busy(&pool, &over));
+        scope.spawn(|| keep_busy(pool, &over));
         thread::sleep(WARM_UP);
         // Its receiver has perhaps not begun: the first one is not counted.
-        event(&pool);
+        event(pool);
         thread::sleep(period);
         let processor_time = used(|| {
             for _ in 0..count {
-                event(&pool);
+                event(pool);
                 thread::sleep(period);
             }
         });
@@ -86,7 +84,7 @@ fn tell(took: &Sender<u64>, since: u64) {
 }
 
 /// A message to a process that waits for it.
-pub(super) struct Message;
+pub(crate) struct Message;
 
 impl Event for Message {
     const NAME: &'static str = "message to an idle process";
@@ -98,60 +96,21 @@ impl Event for Message {
     }
 }
 
-/// A future that is woken.
+/// A future that is woken, by a channel that depends on no pool.
 pub(super) struct WakeUp;
-
-#[derive(Default)]
-struct Bell(Mutex<Inside>);
-
-#[derive(Default)]
-struct Inside {
-    /// The times of rings that nobody has heard yet: a late future is woken once for several.
-    rung: VecDeque<u64>,
-    waiting: Option<Waker>,
-}
-
-impl Bell {
-    fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ring(&self) {
-        let mut inside = self.inside();
-        inside.rung.push_back(now());
-        let waiting = inside.waiting.take();
-        drop(inside);
-        waiting.into_iter().for_each(Waker::wake);
-    }
-
-    async fn rung(&self) -> u64 {
-        poll_fn(|context| {
-            let mut inside = self.inside();
-            match inside.rung.pop_front() {
-                Some(rung) => Poll::Ready(rung),
-                None => {
-                    inside.waiting = Some(context.waker().clone());
-                    Poll::Pending
-                }
-            }
-        })
-        .await
-    }
-}
 
 impl Event for WakeUp {
     const NAME: &'static str = "wake-up of a future";
     const BRIEF: &'static str = "wake-up";
 
     fn prepare<P: Pool>(pool: &P, took: Sender<u64>) -> impl FnMut(&P) {
-        let bell = Arc::new(Bell::default());
-        let heard = Arc::clone(&bell);
+        let (bell, mut rung) = unbounded_channel();
         pool.run(async move {
-            loop {
-                tell(&took, heard.rung().await);
+            while let Some(rung) = rung.recv().await {
+                tell(&took, rung);
             }
         });
-        move |_| bell.ring()
+        move |_| bell.send(now()).expect("it is heard")
     }
 }
 

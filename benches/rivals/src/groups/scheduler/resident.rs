@@ -87,7 +87,7 @@ fn idle<A: Actors<u64>>(count: u64, waves: u64) -> f64 {
     let mut before = None;
     let mut last = 0;
     for _ in 0..waves {
-        let actors = A::new(workers());
+        let actors = A::with_workers(workers());
         // The threads have all run.
         let mut first = Vec::new();
         fill(&actors, &mut first, 16);
@@ -115,7 +115,7 @@ fn fill<A: Actors<u64>>(actors: &A, addresses: &mut Vec<A::Address>, count: u64)
 }
 
 fn burst<S: Spawner>(count: u64) -> f64 {
-    let spawner = S::new(workers());
+    let spawner = S::with_workers(workers());
     // The threads have all run.
     spawner.spawn_all(16);
     let before = resident();

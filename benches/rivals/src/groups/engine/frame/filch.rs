@@ -33,7 +33,7 @@ pub(super) fn shared(frames: u64, schedulers: usize) -> f64 {
         for worker in workers {
             add(&engine.start("other"), worker);
         }
-        let sender = engine.sender::<Frame>();
+        let sender = engine.0.sender::<Frame>();
         let mut sent = 0;
         timed(frames, || {
             sender.send(Frame);
@@ -44,20 +44,9 @@ pub(super) fn shared(frames: u64, schedulers: usize) -> f64 {
         })
     };
     engine
+        .0
         .local_scheduler("local", drive)
         .expect("the first one")
-}
-
-/// Workers in schedulers with threads of their own; the caller blocks until a frame is over.
-pub(super) fn asked(frames: u64, schedulers: usize) -> f64 {
-    let engine = Ends::new();
-    let done = Arc::new(AtomicU64::new(0));
-    for worker in workers(schedulers, &done) {
-        add(&engine.start("thread"), worker);
-    }
-    timed(frames, || {
-        assert_eq!(engine.complete(Frame).ran, schedulers);
-    })
 }
 
 /// Makes `count` workers with equal shares of the systems. Each adds one to `done` when it is
