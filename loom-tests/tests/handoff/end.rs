@@ -297,7 +297,7 @@ fn against_the_beginning() {
     let outcomes = Outcomes::new();
     check(
         "a pool that is stopped as it starts is over",
-        Bound::exhaustive(1_600),
+        Bound::exhaustive(190),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -306,7 +306,7 @@ fn against_the_beginning() {
                     let pool = Arc::clone(&pool);
                     move || pool.stop()
                 });
-                pool.coordinator.start(2, &pool.queues).unwrap();
+                pool.coordinator.start(2, 1, &pool.queues).unwrap();
                 outcomes.observe(pool.coordinator.is_over());
                 end.join().unwrap();
                 assert!(pool.coordinator.is_over());
@@ -316,6 +316,26 @@ fn against_the_beginning() {
         },
     );
     outcomes.assert_exactly([true, false]);
+}
+
+/// A task is published as the pool starts. A failure: both processors sleep beside it.
+#[test]
+fn a_publication_against_the_beginning() {
+    check(
+        "a pool that starts sees what was published before",
+        Bound::exhaustive(40),
+        || {
+            let pool = Pool::unstarted(2);
+            let producer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.publish()
+            });
+            pool.coordinator.start(2, 1, &pool.queues).unwrap();
+            producer.join().unwrap();
+            let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
+            assert!(awake[0] ^ awake[1], "{awake:?} are awake");
+        },
+    );
 }
 
 /// One processor, which is idle. A thread outside publishes a task, wakes one for it, and asks

@@ -51,13 +51,15 @@ impl Pool {
     /// Makes that many processors, each used by the machine of its number; returns their permits.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
-        pool.coordinator.start(processors, &pool.queues).unwrap();
+        let Self {
+            coordinator,
+            queues,
+            ..
+        } = &*pool;
+        coordinator.start(processors, processors, queues).unwrap();
         let permits = (0..processors)
             .map(|processor| {
-                if processor > 0 {
-                    pool.coordinator.start_thread(processor).unwrap();
-                }
-                let (permit, machine) = pool.coordinator.take_idle().expect("it is idle");
+                let (permit, machine) = coordinator.take_idle().expect("it is idle");
                 assert_eq!((permit.processor(), machine), (processor, processor));
                 pool.uses(&permit);
                 permit

@@ -4,9 +4,8 @@
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
-use crate::queues::fair::fairness::{Turn, oldest};
-use crate::queues::local::Local;
-use crate::queues::shared::Shared;
+use crate::queues::fairness::{Turn, oldest};
+use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
 use crate::queues::task_queues::Processor;
@@ -101,13 +100,21 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// The next task that needs no search, else the oldest one of any other processor. For a thread
-    /// that does not count as searching, and so moves none.
-    pub(crate) fn any_task(&self, shared: &Shared<T>) -> Option<T> {
-        self.unsearched(shared).or_else(|| {
-            let mut others = shared.queues.in_reach().iter();
-            others.find_map(oldest)
-        })
+    /// A task for which something long has made way, on this processor, if it is still their turn.
+    /// For a thread that does not count as searching, and so moves none from deque to deque.
+    pub(crate) fn take_in_turn_of_tasks(&self, shared: &Shared<T>) -> Option<T> {
+        let until = self.fair.turn_of_tasks.get()?;
+        let task = match (shared.clock)() < until {
+            false => None,
+            true => self.next(shared).or_else(|| {
+                let mut others = shared.queues.in_reach().iter();
+                others.find_map(oldest)
+            }),
+        };
+        if task.is_none() {
+            self.fair.turn_of_tasks.set(None);
+        }
+        task
     }
 
     /// Half of what another processor has, beginning with a random one: one task to run, the rest
@@ -173,5 +180,18 @@ impl<T: Send + 'static> Local<T> {
         let counters = &shared.queues.processors[self.own].counters;
         counters.idle_priority.add(1);
         Some(task)
+    }
+
+    /// Watches a victim that was spared and is quick, unless another thread does, or none may.
+    /// Returns whether it does.
+    #[cold]
+    pub(crate) fn starts_to_watch(&self, shared: &Shared<T>, victim: usize) -> bool {
+        let coordinator = &shared.coordinator;
+        let watches = !shared.watch_interval.is_zero()
+            && coordinator.try_watch(victim, coordinator.attached(self.own));
+        if watches {
+            self.policy.mark_watched(victim);
+        }
+        watches
     }
 }

@@ -70,7 +70,7 @@ impl World {
         let coordinator = Coordinator::new(processors, processors, processors, 0);
         let queues = TaskQueues::new(processors, now());
         queues.reach(processors);
-        coordinator.start(processors, &queues).unwrap();
+        coordinator.start(processors, 1, &queues).unwrap();
         let permits = (0..processors)
             .map(|_| coordinator.take_idle().unwrap().0)
             .collect();

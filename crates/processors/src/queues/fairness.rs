@@ -1,16 +1,17 @@
 //! Turn-taking: at times a processor does not take the newest of its own tasks, but serves the
 //! global queue and those that have waited longest, however busily tasks on top of the deque wake
-//! each other. The common path does not come here.
+//! each other. Common tasks pass one door, the [clock](TurnClock)'s tick, and do not come here.
 
 use std::cell::Cell;
 use std::time::Instant;
 
-use crate::queues::fair::age_order::AgeOrder;
-use crate::queues::fair::turn_clock::{Due, Nanos, TurnClock};
-use crate::queues::local::Local;
-use crate::queues::shared::Shared;
+use filch_injector::{Injector, Mark};
+
+use crate::queues::global_queue::{GlobalMark, GlobalQueue};
+use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::task_queues::{Processor, TaskQueues};
+use crate::queues::turn_clock::{Due, Nanos, TurnClock};
 
 /// A processor's knowledge of whose turn it is.
 #[derive(Debug)]
@@ -27,6 +28,9 @@ pub(crate) struct Fairness {
     took_yielded: Cell<bool>,
     /// The age of tasks that have given way, beside those of the global queue.
     age_order: AgeOrder,
+    /// The end of the turn that tasks have before threads that wait, since something long has made
+    /// way for them.
+    pub(crate) turn_of_tasks: Cell<Option<Instant>>,
 }
 
 impl Fairness {
@@ -38,6 +42,7 @@ impl Fairness {
             is_sources_turn: Cell::new(false),
             took_yielded: Cell::new(false),
             age_order,
+            turn_of_tasks: Cell::new(None),
         }
     }
 }
@@ -197,4 +202,42 @@ impl<T: Send + 'static> Local<T> {
 /// Takes the oldest task of a processor, unless a thief gets it, which runs it: fair enough.
 pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
     processor.stealer.steal().success()
+}
+
+/// Finds out which tasks gave way before all that wait in the global queue came. Such a task
+/// overtakes nobody; another one would have its second turn before the first turn of a task that
+/// was there before.
+///
+/// The two queues have no common order. So both ends are marked at once, time and again: when the
+/// global queue is past its mark, those that are before the other mark are the older ones.
+#[derive(Debug)]
+pub(crate) struct AgeOrder {
+    /// The end of those that are known to be older.
+    older: Cell<Mark>,
+    /// The ends of those that have given way, and then of the global queue, when it was last past.
+    marked: Cell<(Mark, GlobalMark)>,
+}
+
+impl AgeOrder {
+    pub(crate) fn new<T: Send>(yielded: &Injector<T>, global: &GlobalQueue<T>) -> Self {
+        let marked = (yielded.end(), global.end());
+        Self {
+            older: Cell::new(marked.0),
+            marked: Cell::new(marked),
+        }
+    }
+
+    /// Returns whether the oldest that has given way is older than all that wait in the global
+    /// queue. May say no of one that is, while as many come to that queue as leave it.
+    pub(crate) fn is_older<T: Send>(&self, yielded: &Injector<T>, global: &GlobalQueue<T>) -> bool {
+        if global.is_empty() {
+            return true;
+        }
+        let (gave_way, came) = self.marked.get();
+        if global.is_past(came) {
+            self.older.set(gave_way);
+            self.marked.set((yielded.end(), global.end()));
+        }
+        !yielded.is_past(self.older.get())
+    }
 }
