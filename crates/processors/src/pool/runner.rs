@@ -1,4 +1,4 @@
-//! The user's part of a pool: the code that runs a task, and the wait of a thread that runs its own.
+//! The user's part of a pool: the code that runs a task, and the wait of a guest for its own.
 
 use std::num::NonZeroU64;
 

@@ -1,5 +1,5 @@
-//! The moment at which nothing can run any more, unless something becomes runnable from outside; and
-//! the end, of a pool that has been told to stop, at the first such moment, and not before.
+//! The moment at which nothing can run any more, unless something becomes runnable from outside;
+//! and the end, of a pool that has been told to stop, at the first such moment, and not before.
 //!
 //! A thread that stops a pool is one that waits for that moment. Until then everything goes on:
 //! calls that are under way come back, and what they wait for, or leave behind, is run.
