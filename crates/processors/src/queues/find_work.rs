@@ -4,7 +4,7 @@
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
-use crate::queues::fairness::{Turn, oldest};
+use crate::queues::fairness::oldest;
 use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
@@ -15,21 +15,37 @@ const RACES: u32 = 4;
 
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
-    /// queue, else the oldest of those that have given way. At times it is another one's turn:
-    /// `fair/fairness.rs`. Also none if it is the source's turn, with which a search begins.
-    #[inline(always)]
-    pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
-        if self.fair.clock.tick() {
-            match self.check_fairness(shared) {
-                Turn::Task(task) => return Some(task),
-                Turn::Source => {
-                    self.fair.is_sources_turn.set(true);
-                    return None;
-                }
-                Turn::Any => {}
-            }
+    /// queue, else the oldest of those that have given way. At times it is another one's turn, or
+    /// the source's, if it may have one: `fairness.rs`. The calling thread has its permit in hand.
+    pub(crate) fn next(&self, shared: &Shared<T>, may_take_piece: bool) -> Option<Found<T>> {
+        let first = match self.fair.clock.tick() {
+            true => self.check_fairness(shared, may_take_piece),
+            false => None,
+        };
+        first.or_else(|| self.unsearched(shared).map(Found::Task))
+    }
+
+    /// A task for which something long has made way, on this processor, or something queued, if
+    /// enough threads came back from calls meanwhile: it comes before threads that wait.
+    #[cold]
+    pub(crate) fn take_before_waiters(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        let queues = &shared.queues;
+        let Some(until) = self.fair.turn_of_tasks.get() else {
+            // What lies in the source is queued, too.
+            let piece = || queues.source.take().map(Found::Piece);
+            return self.next(shared, true).or_else(piece);
+        };
+        // A piece of the source might take long as well. A thread that does not count as searching
+        // moves no task from deque to deque.
+        let oldest = || queues.in_reach().iter().find_map(oldest).map(Found::Task);
+        let task = match (shared.clock)() < until {
+            true => self.next(shared, false).or_else(oldest),
+            false => None,
+        };
+        if task.is_none() {
+            self.fair.turn_of_tasks.set(None);
         }
-        self.unsearched(shared)
+        task
     }
 
     /// One round of a search: own deque, global queues, then victims, and the source; last, one
@@ -98,23 +114,6 @@ impl<T: Send + 'static> Local<T> {
         let counters = &shared.queues.processors[self.own].counters;
         counters.from_yielded.add(1);
         Some(task)
-    }
-
-    /// A task for which something long has made way, on this processor, if it is still their turn.
-    /// For a thread that does not count as searching, and so moves none from deque to deque.
-    pub(crate) fn take_in_turn_of_tasks(&self, shared: &Shared<T>) -> Option<T> {
-        let until = self.fair.turn_of_tasks.get()?;
-        let task = match (shared.clock)() < until {
-            false => None,
-            true => self.next(shared).or_else(|| {
-                let mut others = shared.queues.in_reach().iter();
-                others.find_map(oldest)
-            }),
-        };
-        if task.is_none() {
-            self.fair.turn_of_tasks.set(None);
-        }
-        task
     }
 
     /// Half of what another processor has, beginning with a random one: one task to run, the rest

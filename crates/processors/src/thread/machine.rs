@@ -121,7 +121,9 @@ enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// Nothing is there without a search, or it is the source's turn.
+    /// It may be another one's turn.
+    Look,
+    /// Nothing is there without a search.
     Search,
 }
 
@@ -196,19 +198,22 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
         loop {
             let control = coordinator.control_word();
-            let found = match self.next(control, seen) {
-                Next::Task(task) => Found::Task(task),
+            let next = match self.next(control, seen) {
+                Next::Task(task) => Some(Found::Task(task)),
+                Next::Look => self.look(),
+                Next::Search => None,
                 Next::Attend => {
                     seen = control.settled();
                     match self.attend() {
-                        Some(vacated) => return vacated,
-                        None => continue,
+                        Ok(Some(found)) => Some(found),
+                        Ok(None) => continue,
+                        Err(vacated) => return vacated,
                     }
                 }
-                Next::Search => match self.search() {
-                    Ok(found) => found,
-                    Err(vacated) => return vacated,
-                },
+            };
+            let found = match next.map_or_else(|| self.search(), Ok) {
+                Ok(found) => found,
+                Err(vacated) => return vacated,
             };
             self.run_found(found, scratch);
         }
@@ -221,38 +226,30 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let next = |permit: &Permit| {
             let local = shared.queues.locals.get(permit);
-            if control == seen && !control.is_surplus(permit.processor()) {
-                return local.next(shared).map_or(Next::Search, Next::Task);
-            }
-            if control.waiting() == 0 {
+            if control != seen || control.is_surplus(permit.processor()) {
                 return Next::Attend;
             }
-            if local.fair.turn_of_tasks.get().is_some() {
-                // One was demanded. None of the source's pieces comes in between.
-                shared.coordinator.forget_returns(permit);
-                let task = local.take_in_turn_of_tasks(shared);
-                return task.map_or(Next::Attend, Next::Task);
+            if local.fair.clock.tick() {
+                return Next::Look;
             }
-            if shared.coordinator.is_queued_task_due(permit) {
-                shared.coordinator.forget_returns(permit);
-                return match local.next(shared) {
-                    Some(task) => Next::Task(task),
-                    // What lies there is queued, too. If nothing does, the search ends at once,
-                    // since a thread waits.
-                    None if shared.queues.source.is_attached() => {
-                        local.fair.is_sources_turn.set(true);
-                        Next::Search
-                    }
-                    None => Next::Attend,
-                };
-            }
-            Next::Attend
+            local.unsearched(shared).map_or(Next::Search, Next::Task)
         };
         // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
         let Some(next) = (unsafe { self.current.permit.with(next) }) else {
             unreachable!("a machine that runs tasks has a processor");
         };
         next
+    }
+
+    /// Returns what comes first, now that the time is to be read, else what would have come next.
+    #[cold]
+    fn look(&self) -> Option<Found<T>> {
+        let permit = self.current.permit.take()?;
+        let local = self.shared.queues.locals.get(&permit);
+        let found = local.check_fairness(self.shared, true);
+        let found = found.or_else(|| local.unsearched(self.shared).map(Found::Task));
+        self.current.permit.replace(Some(permit));
+        found
     }
 
     /// Runs it, or sends a task to the thread that it is bound to.
@@ -267,12 +264,28 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Gives the processor up, or to a waiter, if need be: between two tasks the control word has
-    /// changed.
-    fn attend(&self) -> Option<Vacated> {
+    /// Gives the processor up, or to a waiter, if need be, as the control word has changed between
+    /// two tasks; or returns what comes first all the same.
+    ///
+    /// # Errors
+    /// The machine has no processor any more.
+    fn attend(&self) -> Result<Option<Found<T>>, Vacated> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
-        let permit = self.current.permit.take()?;
+        let Some(permit) = self.current.permit.take() else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        if coordinator.control_word().waiting() > 0 && coordinator.is_queued_task_due(&permit) {
+            let local = shared.queues.locals.get(&permit);
+            let found = local.take_before_waiters(shared);
+            if found.is_none() || local.fair.turn_of_tasks.get().is_none() {
+                coordinator.forget_returns(&permit);
+            }
+            if found.is_some() {
+                self.current.permit.replace(Some(permit));
+                return Ok(found);
+            }
+        }
         let machine = self.number;
         let counters = &shared.queues.processors[permit.processor()].counters;
         let control = coordinator.control_word();
@@ -296,13 +309,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             (None, Err(permit))
         };
         match kept {
-            Ok(()) => Some(Vacated::default()),
+            Ok(()) => Err(Vacated::default()),
             Err(permit) => {
                 if let Some(counter) = counter {
                     counter.take_back(1);
                 }
                 self.current.permit.replace(Some(permit));
-                None
+                Ok(None)
             }
         }
     }

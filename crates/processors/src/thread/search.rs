@@ -22,8 +22,8 @@ use crate::thread::machine::{Machine, Vacated};
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Looks for something to do, for a processor that has no task, or if it is the source's turn:
-    /// takes a piece, searches, spins, goes idle.
+    /// Looks for something to do, for a processor that has no task: takes a piece, searches, spins,
+    /// goes idle.
     ///
     /// # Errors
     /// There is nothing, and the processor has gone idle.
@@ -34,17 +34,14 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
         let mut searching = false;
-        let found = local
-            .take_turn_of_source(shared)
-            .or_else(|| local.take_piece(shared))
-            .or_else(|| {
-                searching = shared.coordinator.idle.try_start_searching(shared.count());
-                match searching {
-                    true => self.spin(&permit),
-                    // Others search, and look after the tasks: no reason to sleep beside a piece.
-                    false => shared.queues.source.take().map(Found::Piece),
-                }
-            });
+        let found = local.take_piece(shared).or_else(|| {
+            searching = shared.coordinator.idle.try_start_searching(shared.count());
+            match searching {
+                true => self.spin(&permit),
+                // Others search, and look after the tasks: no reason to sleep beside a piece.
+                false => shared.queues.source.take().map(Found::Piece),
+            }
+        });
         match found {
             Some(found) => {
                 self.current.permit.replace(Some(permit));
