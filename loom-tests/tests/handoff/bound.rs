@@ -1,4 +1,4 @@
-//! Bound machines: a processor is lent to one, and returned.
+//! Bound machines: one is called for a task, gets a processor, and gives it away again.
 //!
 //! Their queue is a relaxed counter, too: which one waits for which has to come from the lock.
 

@@ -226,11 +226,11 @@ fn with_a_processor_that_comes_late() {
 /// The pool is stopped as it starts. Its only thread exits.
 #[test]
 fn against_the_beginning() {
-    Bound::exhaustive(1_600)
+    Bound::exhaustive(190)
         .outcomes("a pool that is stopped as it starts is over", || {
             let pool = Pool::unstarted(2);
             let end = beside(&pool, Pool::stop);
-            pool.coordinator.start(2, &pool.queues).unwrap();
+            pool.coordinator.start(2, 1, &pool.queues).unwrap();
             let outcome = pool.coordinator.is_over();
             end.join().unwrap();
             assert!(pool.coordinator.is_over());
@@ -239,6 +239,19 @@ fn against_the_beginning() {
             outcome
         })
         .assert_exactly([true, false]);
+}
+
+/// A task is published as the pool starts. A failure: both processors sleep beside it.
+#[test]
+fn a_publication_against_the_beginning() {
+    Bound::exhaustive(40).check("a pool that starts sees what was published before", || {
+        let pool = Pool::unstarted(2);
+        let producer = beside(&pool, Pool::publish);
+        pool.coordinator.start(2, 1, &pool.queues).unwrap();
+        producer.join().unwrap();
+        let awake = [0, 1].map(|machine| pool.awake(machine).is_some());
+        assert!(awake[0] ^ awake[1], "{awake:?} are awake");
+    });
 }
 
 /// One processor, which is idle. A thread outside publishes a task, wakes one for it, and asks

@@ -52,11 +52,8 @@ impl Pool {
     /// permits.
     pub(crate) fn new<const N: usize>() -> (Arc<Self>, [Permit; N]) {
         let pool = Self::unstarted(N);
-        pool.coordinator.start(N, &pool.queues).unwrap();
+        pool.coordinator.start(N, N, &pool.queues).unwrap();
         let permits = std::array::from_fn(|processor| {
-            if processor > 0 {
-                pool.coordinator.start_thread(processor).unwrap();
-            }
             let (permit, machine) = pool.coordinator.take_idle().expect("it is idle");
             assert_eq!((permit.processor(), machine), (processor, processor));
             pool.uses(&permit);

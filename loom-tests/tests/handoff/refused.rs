@@ -13,7 +13,7 @@ use crate::pool::Pool;
 /// none.
 fn refusing() -> (Arc<Pool>, Permit) {
     let pool = Pool::unstarted(2);
-    pool.coordinator.start(2, &pool.queues).unwrap();
+    pool.coordinator.start(2, 1, &pool.queues).unwrap();
     pool.coordinator
         .set_launcher(|_| Err(io::ErrorKind::WouldBlock.into()));
     let (permit, machine) = pool.coordinator.take_idle().expect("it is on top");
@@ -142,7 +142,7 @@ fn as_a_missing_processor_is_restored() {
         "a processor that is restored looks for what came before",
         || {
             let pool = Pool::unstarted(1);
-            pool.coordinator.start(1, &pool.queues).unwrap();
+            pool.coordinator.start(1, 1, &pool.queues).unwrap();
             let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
             pool.hand_off(permit, 0);
             assert!(pool.coordinator.wake_one());

@@ -231,8 +231,7 @@ impl fmt::Display for StartError {
             Self::Thread(error) => {
                 write!(
                     f,
-                    "the system refused a thread ({error}): ask for fewer processors, or raise its \
-                     limit"
+                    "the system refused a thread ({error}): raise its limit of threads"
                 )
             }
         }

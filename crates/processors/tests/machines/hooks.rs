@@ -210,7 +210,7 @@ fn a_hook_that_panics_costs_its_task() {
     machines.join();
 }
 
-/// The same on a thread that tasks are bound to, which has a processor that is lent.
+/// The same on a thread that tasks are bound to, which gives the processor back after them.
 #[test]
 fn a_hook_that_panics_on_a_bound_thread_costs_its_task() {
     let (pool, runner) = hostile(processors(1), MANY);

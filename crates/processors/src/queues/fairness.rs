@@ -1,16 +1,17 @@
 //! Turn-taking: at times a processor does not take the newest of its own tasks, but serves the
 //! global queue and those that have waited longest, however busily tasks on top of the deque wake
-//! each other. The common path does not come here.
+//! each other. Common tasks pass one door, the [clock](TurnClock)'s tick, and do not come here.
 
 use std::cell::Cell;
 use std::time::Instant;
 
-use crate::queues::fair::age_order::AgeOrder;
-use crate::queues::fair::turn_clock::{Due, Nanos, TurnClock};
-use crate::queues::local::Local;
-use crate::queues::shared::Shared;
+use filch_injector::{Injector, Mark};
+
+use crate::queues::global_queue::{GlobalMark, GlobalQueue};
+use crate::queues::shared::{Local, Shared};
 use crate::queues::source::Found;
 use crate::queues::task_queues::{Processor, TaskQueues};
+use crate::queues::turn_clock::{Due, Nanos, TurnClock};
 
 /// A processor's knowledge of whose turn it is.
 #[derive(Debug)]
@@ -21,12 +22,13 @@ pub(crate) struct Fairness {
     took_outside: Cell<bool>,
     /// `true` if the last of these was a piece.
     took_piece: Cell<bool>,
-    /// `true` if it is the source's turn, before all others.
-    pub(crate) is_sources_turn: Cell<bool>,
     /// `true` if the last rotation was for a task that had given way.
     took_yielded: Cell<bool>,
     /// The age of tasks that have given way, beside those of the global queue.
     age_order: AgeOrder,
+    /// The end of the turn that tasks have before threads that wait, since something long has made
+    /// way for them.
+    pub(crate) turn_of_tasks: Cell<Option<Instant>>,
 }
 
 impl Fairness {
@@ -35,41 +37,36 @@ impl Fairness {
             clock: TurnClock::new(now),
             took_outside: Cell::new(false),
             took_piece: Cell::new(false),
-            is_sources_turn: Cell::new(false),
             took_yielded: Cell::new(false),
             age_order,
+            turn_of_tasks: Cell::new(None),
         }
     }
-}
-
-/// The next to have a turn.
-pub(crate) enum Turn<T> {
-    Task(T),
-    /// The source, which is another crate's: [`take_turn_of_source`](Local::take_turn_of_source)
-    /// asks it where it does not find the permit.
-    Source,
-    /// Whatever comes next.
-    Any,
 }
 
 impl<T: Send + 'static> Local<T> {
     /// Reads the time, after so many turns that it is to be read, and returns what comes first, if
     /// so much time has passed that something does: by turns the oldest task of the global queue,
     /// or a piece of the source; and behind it, if that is due, a task that has waited while newer
-    /// ones ran.
+    /// ones ran. The calling thread has its permit in hand: what the source calls must not find it
+    /// where tasks find it. It has no turn if it `may_take_piece` not.
     #[cold]
     #[inline(never)]
-    pub(crate) fn check_fairness(&self, shared: &Shared<T>) -> Turn<T> {
+    pub(crate) fn check_fairness(
+        &self,
+        shared: &Shared<T>,
+        may_take_piece: bool,
+    ) -> Option<Found<T>> {
         let now = self.fair.clock.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
         let in_a_row = self.fair.took_outside.replace(false) && self.fair.clock.interval() == 1;
         let due = self.fair.clock.read(now);
         let processor = &shared.queues.processors[self.own];
-        let mut outside = Turn::Any;
+        let mut outside = None;
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
-                outside = self.turn_from_outside(shared, now);
+                outside = self.take_from_outside(shared, now, may_take_piece);
             }
         }
         let waited = match due {
@@ -80,14 +77,13 @@ impl<T: Send + 'static> Local<T> {
             }
             Due::Nothing | Due::Look => None,
         };
-        let comes_first = !matches!(outside, Turn::Any) || waited.is_some();
-        if comes_first && !self.deque.is_empty() {
+        if (outside.is_some() || waited.is_some()) && !self.deque.is_empty() {
             // One that gave way, and was kept as the next to run, has woken nobody.
             let coordinator = &shared.coordinator;
             coordinator.wake_one_for_deque(self.own, || self.has_one());
         }
         match (outside, waited) {
-            (Turn::Any, Some(task)) => Turn::Task(task),
+            (None, waited) => waited.map(Found::Task),
             (outside, None) => outside,
             // A processor that finds one outside each time would else never balance with another
             // one.
@@ -100,51 +96,38 @@ impl<T: Send + 'static> Local<T> {
         }
     }
 
-    /// Gives a turn to the source, if it has had none for so long as a look is away, alternating
-    /// with one task of the global queue.
-    fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Turn<T> {
-        let is_sources = shared.queues.source.is_attached() && self.fair.clock.is_source_due(now);
-        if is_sources && !self.fair.took_piece.get() {
-            return Turn::Source;
-        }
-        match self.take_from_outside(shared, now) {
-            Some(task) => Turn::Task(task),
-            None if is_sources => Turn::Source,
-            None => Turn::Any,
-        }
-    }
-
-    /// Takes one task of the global queue.
-    fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
-        // Mostly it is, and then that costs less than the attempt to take one.
-        if shared.queues.global.is_empty() {
-            return None;
-        }
-        let task = self.take_global(shared, 0)?;
-        self.fair.took_outside.set(true);
-        self.fair.took_piece.set(false);
-        self.fair.clock.doubt(now);
-        Some(task)
-    }
-
-    /// Takes a piece, if it is the source's turn, else what would have come next. No look comes in
-    /// between: it might be due again, and the source's turn, for ever. The calling thread has its
-    /// permit in hand.
-    pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
-        if !self.fair.is_sources_turn.replace(false) {
-            return None;
-        }
-        let piece = shared.queues.source.take();
-        let now = self.fair.clock.since_it_began((shared.clock)());
-        self.fair.clock.source_was_asked(now);
-        let Some(piece) = piece else {
-            let task = self.take_from_outside(shared, now);
-            return task.or_else(|| self.unsearched(shared)).map(Found::Task);
+    /// Takes one task of the global queue; or by turns a piece, if the source has had no turn for
+    /// so long as a look is away.
+    fn take_from_outside(
+        &self,
+        shared: &Shared<T>,
+        now: Nanos,
+        may_take_piece: bool,
+    ) -> Option<Found<T>> {
+        let is_sources = may_take_piece
+            && shared.queues.source.is_attached()
+            && self.fair.clock.is_source_due(now);
+        let piece = || {
+            self.fair.clock.source_was_asked(now);
+            shared.queues.source.take().map(Found::Piece)
         };
+        let task = || {
+            // Mostly it is, and then that costs less than the attempt to take one.
+            if shared.queues.global.is_empty() {
+                return None;
+            }
+            self.take_global(shared, 0).map(Found::Task)
+        };
+        let found = match (is_sources, self.fair.took_piece.get()) {
+            (false, _) => task(),
+            (true, false) => piece().or_else(task),
+            (true, true) => task().or_else(piece),
+        }?;
         self.fair.took_outside.set(true);
-        self.fair.took_piece.set(true);
+        let is_piece = matches!(found, Found::Piece(_));
+        self.fair.took_piece.set(is_piece);
         self.fair.clock.doubt(now);
-        Some(Found::Piece(piece))
+        Some(found)
     }
 
     /// Takes by turns one that has given way, or the oldest of a deque; stays due if there is none.
@@ -197,4 +180,42 @@ impl<T: Send + 'static> Local<T> {
 /// Takes the oldest task of a processor, unless a thief gets it, which runs it: fair enough.
 pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
     processor.stealer.steal().success()
+}
+
+/// Finds out which tasks gave way before all that wait in the global queue came. Such a task
+/// overtakes nobody; another one would have its second turn before the first turn of a task that
+/// was there before.
+///
+/// The two queues have no common order. So both ends are marked at once, time and again: when the
+/// global queue is past its mark, those that are before the other mark are the older ones.
+#[derive(Debug)]
+pub(crate) struct AgeOrder {
+    /// The end of those that are known to be older.
+    older: Cell<Mark>,
+    /// The ends of those that have given way, and then of the global queue, when it was last past.
+    marked: Cell<(Mark, GlobalMark)>,
+}
+
+impl AgeOrder {
+    pub(crate) fn new<T: Send>(yielded: &Injector<T>, global: &GlobalQueue<T>) -> Self {
+        let marked = (yielded.end(), global.end());
+        Self {
+            older: Cell::new(marked.0),
+            marked: Cell::new(marked),
+        }
+    }
+
+    /// Returns whether the oldest that has given way is older than all that wait in the global
+    /// queue. May say no of one that is, while as many come to that queue as leave it.
+    pub(crate) fn is_older<T: Send>(&self, yielded: &Injector<T>, global: &GlobalQueue<T>) -> bool {
+        if global.is_empty() {
+            return true;
+        }
+        let (gave_way, came) = self.marked.get();
+        if global.is_past(came) {
+            self.older.set(gave_way);
+            self.marked.set((yielded.end(), global.end()));
+        }
+        !yielded.is_past(self.older.get())
+    }
 }
