@@ -1,16 +1,16 @@
-//! An urgent signal that stands behind events: the shipped byte, around the real queue and the real
+//! An urgent signal that stands behind events: the shipped flag, around the real queue and the real
 //! state. Beside it the way to lose the signal, caught.
 //!
 //! The race: a process has two events, and its turns take one each. A thread pushes a third one and
-//! a signal, sets the bit, and wakes the process; a worker has it at that moment, or has it next.
+//! a signal, sets the flag, and wakes the process; a worker has it at that moment, or has it next.
 //! The claim: the first turn that begins after that call finds the signal at the latest, whichever
-//! turn cleared the bit. A failure would be a process that ends, or is upgraded, some steps too
+//! turn cleared the flag. A failure would be a process that ends, or is upgraded, some steps too
 //! late.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
-use filch_scheduler::table::{Urgency, Urgent};
+use filch_scheduler::table::Urgency;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 
@@ -29,7 +29,7 @@ impl Process {
         let process = Self {
             queue: EventQueue::with_blocks(4, 4),
             state: ProcessState::new_ready(),
-            urgency: Urgency::new(),
+            urgency: Urgency::default(),
         };
         process.queue.push(1).unwrap();
         process.queue.push(2).unwrap();
@@ -45,7 +45,7 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// Does the same in another order: the bit, and then what it is about.
+    /// Does the same in another order: the flag, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
         self.urgency.signal();
         self.queue.push(3).unwrap();
@@ -53,26 +53,10 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// Terminates as `Handle::terminate` does. Returns whether the caller has to enqueue it.
-    fn terminate(&self) -> bool {
-        self.urgency.end();
-        self.state.wake(Reason::Cancel) == Wake::Enqueue
-    }
-
-    /// Begins as `Driver::step` does. Returns whether it ends the process.
-    fn ends(&self) -> bool {
-        self.state.start().unwrap();
-        self.urgency.take() == Urgent::End
-    }
-
     /// Takes a turn as `Driver::step` does. Returns whether it has found the signal.
     fn turn(&self) -> bool {
         self.state.start().unwrap();
-        let most = match self.urgency.take() {
-            Urgent::Signal => usize::MAX,
-            Urgent::Nothing => 1,
-            Urgent::End => unreachable!("it is not terminated"),
-        };
+        let most = if self.urgency.take() { usize::MAX } else { 1 };
         let mut found = false;
         // SAFETY: the thread that has started the process is its queue's one consumer.
         unsafe {
@@ -97,7 +81,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
     assert!(early || late, "{TOO_LATE}");
-    assert_eq!(process.urgency.take(), Urgent::Nothing, "it was taken back");
+    assert!(!process.urgency.take(), "it was taken back");
     usize::from(early) + 2 * usize::from(late)
 }
 
@@ -105,7 +89,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
 fn a_signal_is_found_by_the_next_turn() {
     let outcomes = Outcomes::new();
     check(
-        "the turn that clears the bit finds the signal, and no other need look",
+        "the turn that clears the flag finds the signal, and no other need look",
         Bound::exhaustive(1_400),
         {
             let outcomes = outcomes.clone();
@@ -116,45 +100,13 @@ fn a_signal_is_found_by_the_next_turn() {
 }
 
 #[test]
-fn a_bit_before_the_push_is_cleared_in_vain() {
+fn a_flag_before_the_push_is_cleared_in_vain() {
     refute(
-        "the bit is set before the push",
+        "the flag is set before the push",
         TOO_LATE,
         Bound::exhaustive(1),
         || {
             meet(Process::signal_before_the_push);
         },
     );
-}
-
-/// The bit of signals is set when a thread terminates the process; a worker clears that bit in the
-/// same moment. The claim: the turn finds the end, or the next one does. A failure would be a
-/// process that is never told to end.
-#[test]
-fn a_termination_outlives_an_urgent_signal() {
-    let outcomes = Outcomes::new();
-    check(
-        "clearing the bit of signals does not clear that of the end",
-        Bound::exhaustive(170),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let process = Process::with_two_events();
-                process.urgency.signal();
-                let other = thread::spawn({
-                    let process = process.clone();
-                    move || process.terminate()
-                });
-                let early = process.ends();
-                if !early {
-                    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
-                }
-                let enqueues = other.join().unwrap();
-                assert!(!enqueues, "it was Ready, or Running");
-                assert!(early || process.ends(), "the end is forgotten");
-                outcomes.observe(early);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
 }

@@ -70,7 +70,7 @@ impl<P: Protocol> Handle<P> {
             }
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
-        if slot.mailbox.is_limited() {
+        if slot.is_limited() {
             return self.send_limited(to, message, run);
         }
         let item = Item::Event(Event::Message(message));
@@ -94,11 +94,11 @@ impl<P: Protocol> Handle<P> {
         message: P::Message,
         run: impl FnOnce(&Slot<P>),
     ) -> Result<(), SendError<P>> {
-        let Some(process) = self.table().pin(to) else {
+        let Some(process) = self.pin(to) else {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
-        if slot.mailbox.is_closed() {
+        if slot.has_no_mailbox() {
             let over = slot.events.is_closed();
             let reason = if over {
                 Undelivered::NoSuchProcess
@@ -143,7 +143,7 @@ impl<P: Protocol> Handle<P> {
         reason: Reason,
         run: impl FnOnce(&Slot<P>),
     ) -> Result<Wake, Item<P>> {
-        let is_urgent = matches!(&item, Item::Signal(signal) if signal.is_urgent());
+        let is_urgent = reason == Reason::Cancel && matches!(item, Item::Signal(_));
         slot.events.push(item).map_err(|Closed(item)| item)?;
         if is_urgent {
             slot.urgency.signal();
@@ -157,10 +157,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Checks if the process has not ended; true for all processes of other nodes.
     pub fn takes_messages(&self, to: Pid) -> bool {
-        let slot = self.table().find(to);
-        slot.map_or(to.node() != self.table().node(), |slot| {
-            !slot.events.is_closed()
-        })
+        to.node() != self.table().node() || self.table().lives(to)
     }
 
     /// Delivers a completion. The caller has pinned the slot.
