@@ -1,6 +1,6 @@
 //! Races of a thread that pins with the end of a process, and the beginning of another.
 
-use filch_scheduler::table::{CLOSED, Placement, Table};
+use filch_scheduler::table::{CLOSED, LIMITED, Placement, Table};
 use filch_scheduler::{Node, Pid};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -44,7 +44,7 @@ fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
             drop_handle(&table, second);
             outcomes.observe(looker.join().unwrap());
             let slots = 0..=second.slot();
-            let occupy = |_| table.occupy(Placement::default()).unwrap().index();
+            let occupy = |_| table.occupy(Placement::default()).unwrap().index;
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
@@ -91,7 +91,7 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                     move || {
                         // SAFETY: the table is in an `Arc`, which this thread has.
                         let process = unsafe { table.pin(guess) }?;
-                        Some(process.slot().is_limited())
+                        Some(process.slot().has(LIMITED))
                     }
                 });
                 let placement = Placement {

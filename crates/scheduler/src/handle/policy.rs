@@ -12,7 +12,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::handle::send::refused;
 use crate::table::body::{Body, Item, Signal};
-use crate::table::slot::Slot;
+use crate::table::slot::{LIMITED, Slot};
 use crate::{Event, Handle, Pid, ProcessError, Protocol, SendError, Undelivered};
 
 /// Decides on the messages to one process; given at its
@@ -220,7 +220,7 @@ impl<P: Protocol> Handle<P> {
     /// Closes the mailbox of a process that is over, its queue closed. The caller still has a pin.
     #[inline]
     pub(crate) fn close_mailbox(&self, slot: &Slot<P>) {
-        if slot.is_limited() {
+        if slot.has(LIMITED) {
             self.close_policy(slot);
         }
     }
@@ -248,7 +248,7 @@ impl<P: Protocol> Handle<P> {
     pub fn give_room(&self, pid: Pid, messages: usize) {
         let table = self.table();
         if messages > 0
-            && table.slot(pid.slot()).is_limited()
+            && table.slot(pid.slot()).has(LIMITED)
             // It may have ended, and the slot be another's.
             && let Some(process) = self.pin(pid)
         {

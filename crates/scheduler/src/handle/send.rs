@@ -8,7 +8,7 @@ use filch_processors::{Awaited, Processors};
 use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Item, Task};
-use crate::table::slot::Slot;
+use crate::table::slot::{CLOSED, IDLE_PRIORITY, LIMITED, Slot};
 use crate::{Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 impl<P: Protocol> Handle<P> {
@@ -45,7 +45,7 @@ impl<P: Protocol> Handle<P> {
         is_over: impl Fn() -> bool,
     ) -> Result<(), SendError<P>> {
         self.send_and(to, message, |slot| {
-            if slot.has_idle_priority() || slot.bound_to() != 0 {
+            if slot.has(IDLE_PRIORITY) || slot.bound_to() != 0 {
                 return self.enqueue(slot);
             }
             let step = OneStep {
@@ -70,7 +70,7 @@ impl<P: Protocol> Handle<P> {
             }
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
-        if slot.is_limited() {
+        if slot.has(LIMITED) {
             return self.send_limited(to, message, run);
         }
         let item = Item::Event(Event::Message(message));
@@ -98,7 +98,7 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, Undelivered::NoSuchProcess, message));
         };
         let slot = process.slot();
-        if slot.has_no_mailbox() {
+        if slot.has(CLOSED) {
             let over = slot.events.is_closed();
             let reason = if over {
                 Undelivered::NoSuchProcess
@@ -187,7 +187,7 @@ impl<P: Protocol> Handle<P> {
     #[inline]
     fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
         let processors = &self.shared().processors;
-        if slot.has_idle_priority() {
+        if slot.has(IDLE_PRIORITY) {
             processors.schedule_idle(Task::of(slot));
         } else {
             schedule(processors, Task::of(slot));
@@ -196,7 +196,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Puts a process that has yielded behind the others; ends its turn.
     pub(crate) fn requeue(&self, slot: &Slot<P>) {
-        if slot.has_idle_priority() {
+        if slot.has(IDLE_PRIORITY) {
             self.shared().processors.schedule_idle(Task::of(slot));
         } else {
             self.shared().processors.give_way_at_end(Task::of(slot));

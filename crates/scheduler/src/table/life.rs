@@ -273,10 +273,8 @@ impl<P: Protocol> LifeCell<P> {
             Ordering::Release,
             Ordering::Acquire,
         );
-        match waits {
-            Ok(_) => Ok(Waiting(waiter.addr())),
-            Err(_) => Err(Left(waiter)),
-        }
+        let left = Waiting(waiter.addr());
+        waits.map(|_| left).map_err(|_| Left(waiter))
     }
 
     /// Takes the exit out.
@@ -305,10 +303,10 @@ impl<P: Protocol> LifeCell<P> {
         self.content.with_mut(|content| {
             // SAFETY: the caller's.
             let content = unsafe { &mut *content };
-            if matches!(content, Life::Nothing) {
-                return Ok(());
+            match content {
+                Life::Nothing => Ok(()),
+                _ => catch_panic(|| *content = Life::Nothing),
             }
-            catch_panic(|| *content = Life::Nothing)
         })
     }
 

@@ -18,5 +18,5 @@ pub use body::Item;
 pub use inline_box::InlineBox;
 pub use life::{LifeCell, Waiting};
 pub use pinned::Pinned;
-pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, Placement, Slot, Urgency};
+pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Placement, Slot, Urgency};
 pub use table::{Completed, Table};

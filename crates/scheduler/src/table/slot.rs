@@ -33,7 +33,7 @@ use crate::{MailboxPolicy, Protocol};
 /// by a worker that got the process from a run queue, all others by the worker that has it.
 pub struct Slot<P: Protocol> {
     /// Its number in the table.
-    pub(crate) index: u32,
+    pub index: u32,
     pub(crate) occupancy: Occupancy,
     /// The state: Ready, Running, waiting or over.
     pub state: ProcessState,
@@ -77,6 +77,8 @@ pub const FUTURE: u8 = 2;
 pub const CLOSED: u8 = 4;
 /// The occupant has a policy, which decides on each message.
 const POLICY: u8 = 8;
+/// The occupant does not take all messages.
+pub const LIMITED: u8 = CLOSED | POLICY;
 
 impl<P: Protocol> Default for Placement<P> {
     fn default() -> Self {
@@ -131,52 +133,27 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
-    /// Returns its number in the table.
+    /// Checks if the occupant is of one of these kinds. For a thread that holds a pin, or has just
+    /// made the occupant Ready.
+    ///
+    /// Without either it is a hint, perhaps about another occupant. That does no harm to a sender:
+    /// if it is told [`LIMITED`] it pins, and the queue refuses items for another generation.
     #[inline]
-    pub fn index(&self) -> u32 {
-        self.index
-    }
-
-    /// Returns the generation of the occupant, which the caller has pinned.
-    #[inline]
-    pub fn generation(&self) -> u32 {
-        self.occupancy.generation()
-    }
-
-    #[inline]
-    fn is(&self, kind: u8) -> bool {
+    pub fn has(&self, kinds: u8) -> bool {
         // ORDERING: Relaxed: `furnish` stored it before `occupy`, whose Release a pin has acquired,
         // and so has a sender without a pin that has just made the occupant Ready, which stays
         // until it is enqueued. A thread that does not see yet that a future has been replaced asks
         // about an earlier moment; one that sees it pushes after this.
-        self.kind.load(Ordering::Relaxed) & kind != 0
-    }
-
-    /// Checks if the occupant, which the caller has pinned, is a future.
-    pub fn is_future(&self) -> bool {
-        self.is(FUTURE)
+        self.kind.load(Ordering::Relaxed) & kinds != 0
     }
 
     /// Makes the occupant no future, and open to messages. The caller has the process, and replaces
     /// it.
     pub fn replace_future(&self) {
-        // ORDERING: Relaxed, both: see `is`. The caller alone writes it now.
+        // ORDERING: Relaxed, both: see `has`. The caller alone writes it now.
         let kind = self.kind.load(Ordering::Relaxed) & !(FUTURE | CLOSED);
         // ORDERING: Relaxed: see above.
         self.kind.store(kind, Ordering::Relaxed);
-    }
-
-    /// Checks if not all messages are taken. Without a pin it is a hint, perhaps about another
-    /// occupant, which does no harm: a sender that is told "limited" pins, and the queue refuses
-    /// items for another generation.
-    #[inline]
-    pub fn is_limited(&self) -> bool {
-        self.is(CLOSED | POLICY)
-    }
-
-    /// Checks if no message is taken.
-    pub(crate) fn has_no_mailbox(&self) -> bool {
-        self.is(CLOSED)
     }
 
     /// Returns the policy, if there is one.
@@ -184,7 +161,7 @@ impl<P: Protocol> Slot<P> {
     /// # Safety
     /// The caller holds a pin on the slot for as long as it uses the result, or has the process.
     pub(crate) unsafe fn policy(&self) -> Option<&dyn MailboxPolicy<P>> {
-        if !self.is(POLICY) {
+        if !self.has(POLICY) {
             return None;
         }
         // SAFETY: set before `occupy`, whose Release the caller has acquired; the last thread out
@@ -200,7 +177,7 @@ impl<P: Protocol> Slot<P> {
     pub(crate) unsafe fn clear(&self) {
         // SAFETY: no pin is held, so neither a worker nor a handle has to do with the slot any more.
         unsafe { self.life.clear() };
-        if self.is(POLICY) {
+        if self.has(POLICY) {
             // SAFETY: as above.
             let policy = self.policy.with_mut(|policy| unsafe { (*policy).take() });
             drop_contained(policy);
@@ -214,13 +191,6 @@ impl<P: Protocol> Slot<P> {
         // a run queue: also where a late sender to an earlier occupant has put it there, whose
         // `wake` acquired the submission.
         self.bound_to.load(Ordering::Relaxed)
-    }
-
-    /// Checks if the occupant runs only when nothing else can. For a thread that holds a pin, or
-    /// has just made the occupant Ready.
-    #[inline]
-    pub fn has_idle_priority(&self) -> bool {
-        self.is(IDLE_PRIORITY)
     }
 
     /// Returns the table. For a thread that holds a pin.

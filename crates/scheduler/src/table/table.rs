@@ -54,7 +54,7 @@ impl<P: Protocol> Table<P> {
     /// Returns the PID of the process in the slot. The caller has pinned it, or has the process.
     #[inline]
     pub fn pid_of(&self, slot: &Slot<P>) -> Pid {
-        self.pid(slot.index, slot.generation())
+        self.pid(slot.index, slot.occupancy.generation())
     }
 
     #[inline]
@@ -93,7 +93,8 @@ impl<P: Protocol> Table<P> {
     pub fn slot(&self, index: u32) -> &Slot<P> {
         match self.slots.get(index) {
             Some(slot) => slot,
-            None => no_slot(index),
+            // Its number would be written to memory at each call, to be printed.
+            None => unreachable!("a slot that was never allocated"),
         }
     }
 
@@ -344,13 +345,6 @@ impl<P: Protocol> Table<P> {
         }
         reopened.is_ok()
     }
-}
-
-/// Panics. A function of its own that gets the index by value: otherwise each call of `slot` would
-/// write the index to memory, to have it printed.
-#[cold]
-fn no_slot(index: u32) -> ! {
-    unreachable!("slot {index} was never allocated")
 }
 
 debug_fields!(Table<P>, "Table", origin);

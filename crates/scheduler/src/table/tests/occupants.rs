@@ -10,7 +10,7 @@ use filch_slab::Batch;
 use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
-use crate::table::{CLOSED, FUTURE, IDLE_PRIORITY, Pinned, Placement, Slot, Table};
+use crate::table::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table};
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
 type Occupant = Slot<Model>;
@@ -103,7 +103,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     let slot = table.occupy(placement()).unwrap();
     let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
-    assert!(slot.has_idle_priority() && slot.is_future() && slot.is_limited());
+    assert!(slot.has(IDLE_PRIORITY) && slot.has(FUTURE) && slot.has(LIMITED));
     {
         let _pin = pin(&table, first).unwrap();
         assert_eq!(slot.waker_clones(), 0, "the handle is none");
@@ -123,7 +123,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
-    assert!(!slot.has_idle_priority() && !slot.is_future() && !slot.is_limited());
+    assert!(!slot.has(IDLE_PRIORITY) && !slot.has(FUTURE) && !slot.has(LIMITED));
     assert_eq!((slot.stats.steps.get(), slot.stats.messages.get()), (0, 0));
     assert_eq!(slot.stats.commands(), 0);
     assert!(!slot.stats.awaits_waker());
@@ -136,10 +136,10 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 
     let slot = table.occupy(placement()).unwrap();
     assert_eq!(table.pid_of(slot).slot(), first.slot());
-    assert!(slot.has_no_mailbox());
+    assert!(slot.has(CLOSED));
     slot.replace_future();
-    assert!(slot.has_idle_priority() && !slot.is_future());
-    assert!(!slot.has_no_mailbox() && !slot.is_limited());
+    assert!(slot.has(IDLE_PRIORITY) && !slot.has(FUTURE));
+    assert!(!slot.has(CLOSED) && !slot.has(LIMITED));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_table_knows_who_lives() {
     assert!(table.find(pid).is_some(), "it is pinned");
     drop(kept);
     assert!(table.find(pid).is_none() && pin(&table, pid).is_none());
-    assert_eq!(table.occupy(Placement::default()).unwrap().index(), 0);
+    assert_eq!(table.occupy(Placement::default()).unwrap().index, 0);
 }
 
 /// The process's pin, its handle's and one more: the last of them frees the slot.
