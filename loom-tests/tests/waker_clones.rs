@@ -51,7 +51,7 @@ impl Future {
         // SAFETY: this thread has the process.
         unsafe { slot.share_pin() };
         assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
-        let index = slot.index();
+        let index = slot.index;
         Arc::new(Self {
             table,
             index,

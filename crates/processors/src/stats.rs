@@ -132,6 +132,13 @@ impl Counter {
         self.add(n.wrapping_neg());
     }
 
+    /// Sets it to zero, by the same one.
+    #[inline]
+    pub fn reset(&self) {
+        // ORDERING: Relaxed: see `add`.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// The count now, or a moment ago.
     pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.

@@ -26,6 +26,7 @@ mod protocol;
 mod scheduler;
 mod shutdown;
 #[doc(hidden)] // for the models, which have it without workers
+#[expect(unsafe_code, reason = "hands slots, bodies and exits on by state")]
 pub mod table;
 #[doc(hidden)] // for `filch-testing`, which shows it
 pub mod testing;
@@ -46,9 +47,7 @@ pub use handle::submission::{Start, Submission};
 pub use handle::submit::{HandedBack, Refused, SubmitError};
 pub use handle::threads::{BoundThread, is_ours as is_own_thread};
 pub use link::exit_reason::ExitReason;
-pub use link::signal::EndCall;
-pub use link::signal::UpgradeError;
-pub use link::watch::{Down, Exited, Link, Monitor};
+pub use link::watch::{Down, EndCall, Exited, Link, Monitor};
 pub use observe::info::{Activity, PendingFuture, PendingTimers, ProcessInfo, ProcessList};
 pub use observe::running::{CallKind, RunningCall};
 pub use observe::standstill::{Standstill, StandstillError, Verdict};

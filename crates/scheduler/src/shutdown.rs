@@ -103,7 +103,7 @@ impl<P: Protocol> Handle<P> {
         // been there, so that its submitter sees the closed admission, and cancels it: see
         // `Table::iter`.
         let mut asked = 0;
-        for process in self.table().iter() {
+        for process in self.pin_all() {
             let _ = self.ask_to_end(process.pid(), Cancel::shutdown());
             asked += 1;
         }
@@ -140,7 +140,7 @@ impl<P: Protocol> Handle<P> {
     fn abort_all(&self) {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::end_asked`.
         self.shared().aborting.store(true, Ordering::Relaxed);
-        for process in self.table().iter() {
+        for process in self.pin_all() {
             self.wake(process.slot(), Reason::Cancel);
         }
     }

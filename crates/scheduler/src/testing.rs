@@ -20,7 +20,7 @@ pub struct ProcessSlot<P: Protocol> {
 impl<P: Protocol> ProcessSlot<P> {
     /// Pins the slot of the process `pid`, if that has not ended.
     pub fn of(handle: &Handle<P>, pid: Pid) -> Option<Self> {
-        let (process, handle) = (Pinned::of(handle, pid)?, handle.clone());
+        let (process, handle) = (handle.pin(pid)?, handle.clone());
         Some(Self { process, handle })
     }
 

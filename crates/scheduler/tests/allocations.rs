@@ -51,7 +51,7 @@ fn a_process_none_a_small_future_none() {
         quiet();
         assert_eq!(process.unwrap().join().unwrap(), 1);
     });
-    // Its mailbox's policy.
+    // Its mailbox's policy, and the box that makes it one word.
     let with_limit = allocations("a process with a limited mailbox", || {
         let process = scheduler.submission(brief(), "", ()).mailbox(1).submit();
         quiet();
@@ -123,7 +123,7 @@ fn a_process_none_a_small_future_none() {
         outer.unwrap().join().unwrap();
         assert!(!asked.load(Ordering::Relaxed));
     });
-    assert_eq!((process, with_options, with_limit), (0.0, 0.0, 1.0));
+    assert_eq!((process, with_options, with_limit), (0.0, 0.0, 2.0));
     assert_eq!((future, twice_polled), (0.0, 0.0));
     assert_eq!((awaited, by_future), (1.0, 0.0));
 }

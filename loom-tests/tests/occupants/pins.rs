@@ -1,6 +1,6 @@
 //! Races of a thread that pins with the end of a process, and the beginning of another.
 
-use filch_scheduler::table::{Closed, Placement, Table, Takes};
+use filch_scheduler::table::{CLOSED, LIMITED, Placement, Table};
 use filch_scheduler::{Node, Pid};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
@@ -13,9 +13,9 @@ pub(crate) fn ended(table: &Processes) -> Pid {
     let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
+    slot.events.close();
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(table, slot) };
-    closed.complete(drop).leave();
+    unsafe { table.complete(slot, drop) }.leave();
     pid
 }
 
@@ -39,7 +39,7 @@ fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
             drop_handle(&table, second);
             let outcome = looker.join().unwrap();
             let slots = 0..=second.slot();
-            let occupy = |_| table.occupy(Placement::default()).unwrap().index();
+            let occupy = |_| table.occupy(Placement::default()).unwrap().index;
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
@@ -51,7 +51,8 @@ fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
 #[test]
 fn a_pin_that_comes_too_late_clears_away() {
     meets_the_last_pin("a slot is cleared by the last who looked", |table, pid| {
-        usize::from(table.pin(pid).is_some())
+        // SAFETY: the pin goes at once.
+        usize::from(unsafe { table.pin(pid) }.is_some())
     });
 }
 
@@ -59,7 +60,8 @@ fn a_pin_that_comes_too_late_clears_away() {
 fn a_walk_that_comes_too_late_clears_away() {
     meets_the_last_pin(
         "a slot is cleared by the last who walked past",
-        |table, _| table.iter().count(),
+        // SAFETY: the pins go at once.
+        |table, _| unsafe { table.iter() }.count(),
     );
 }
 
@@ -75,12 +77,12 @@ fn a_guessed_pid_finds_a_furnished_slot() {
             drop_handle(&table, first);
             let guess = Pid::from_bits(first.to_bits() + 1);
             let guesser = beside(&table, move |table| {
-                let process = table.pin(guess)?;
-                Some(process.slot().mailbox.is_limited())
+                // SAFETY: the table is in an `Arc`, which this thread has.
+                let process = unsafe { table.pin(guess) }?;
+                Some(process.slot().has(LIMITED))
             });
-            let mailbox = Takes::none();
             let placement = Placement {
-                mailbox,
+                kind: CLOSED,
                 ..Placement::default()
             };
             let second = table.pid_of(table.occupy(placement).unwrap());

@@ -206,7 +206,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Returns the PIDs of the live processes. Those that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
-        self.table().iter().map(|process| process.pid()).collect()
+        self.pin_all().map(|process| process.pid()).collect()
     }
 }
 

@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::process::error::{Exit, Outcome};
+use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// Extracts the exit of a process that is no future.
@@ -51,7 +51,7 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Checks if the process has ended, so that [`join`](Self::join) would not wait.
     pub fn has_ended(&self) -> bool {
-        self.process.life().is_set()
+        self.process.slot().life.is_set()
     }
 
     /// [Terminates](crate::Handle::terminate) the process, if it has not ended.
@@ -113,7 +113,7 @@ impl<P: Protocol> ProcessHandle<P> {
     ) {
         self.ask();
         // SAFETY: this is the handle, and it is used up.
-        unsafe { (self.process.life()).watch(Box::new(|exit| call(with_output(exit)))) };
+        unsafe { (self.process.slot().life).watch(Box::new(|exit| call(with_output(exit)))) };
     }
 
     fn join_until(mut self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
@@ -165,7 +165,7 @@ impl<P: Protocol> ProcessHandle<P> {
         if !self.is_told {
             self.ask();
             // SAFETY: this is the handle, and gives the right to the exit up.
-            unsafe { self.process.life().let_go() };
+            unsafe { self.process.slot().life.let_go() };
         }
     }
 
@@ -179,22 +179,14 @@ impl<P: Protocol> ProcessHandle<P> {
     /// Takes back a waker, if there is one.
     #[inline]
     fn forget(&mut self) {
-        if self.waiting.is_there() {
-            self.stop_waiting();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn stop_waiting(&mut self) {
-        self.process.life().forget(&mut self.waiting);
+        self.process.slot().life.forget(&mut self.waiting);
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
         assert!(!self.is_told, "polled again after it was ready");
         let waker = context.waker();
         let is_own = self.process.scheduler().is_own_waker(waker);
-        let life = self.process.life();
+        let life = &self.process.slot().life;
         // SAFETY: this is the handle, and has not asked.
         let exit = unsafe { life.poll(&mut self.waiting, waker, is_own) };
         self.is_told = exit.is_ready();

@@ -6,10 +6,9 @@ use std::fmt;
 use filch_processors::BoundId;
 
 use crate::link::watch::WatchKind;
-use crate::table::body::{ProcessBox, process_box};
-use crate::table::mailbox::Takes;
+use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
-use crate::table::slot::Placement;
+use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, Placement};
 use crate::{
     Context, ExitReason, Handle, HookError, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
     ProcessHandle, Protocol, SubmitError,
@@ -58,7 +57,7 @@ pub struct Submission<'a, P: Protocol, S = Start<'a, P>> {
 
 /// A process, and the arguments of its start.
 pub struct Start<'a, P: Protocol> {
-    pub(crate) process: ProcessBox<P>,
+    pub(crate) process: NewProcess<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
 }
@@ -86,7 +85,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
     /// Runs it only when there is nothing else to do: each time it becomes runnable, it comes after
     /// all others, except those of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
-        self.placement.idle_priority = true;
+        self.placement.kind |= IDLE_PRIORITY;
         self
     }
 
@@ -130,20 +129,20 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `policy` decide on each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
-        self.placement.mailbox = Takes::by(policy);
+        self.placement.policy = Some(Box::new(Box::new(policy)));
         self
     }
 
     /// Refuses its messages, with [`Undelivered::Future`](crate::Undelivered::Future): it reads
     /// none.
     pub fn without_mailbox(mut self) -> Self {
-        self.placement.mailbox = Takes::none();
+        self.placement.kind |= CLOSED;
         self
     }
 
     /// Makes [`Context::is_future`](crate::Context::is_future) true until it is upgraded.
     pub fn future(mut self) -> Self {
-        self.placement.is_future = true;
+        self.placement.kind |= FUTURE;
         self
     }
 
@@ -171,7 +170,7 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Submission<'a, P> {
         self.prepare(Start {
-            process: process_box(process),
+            process: NewProcess::new(process),
             method,
             input,
         })
@@ -186,7 +185,7 @@ impl<P: Protocol> Handle<P> {
         input: P::Input,
     ) -> Submission<'a, P> {
         self.prepare(Start {
-            process: ProcessBox::boxed(process),
+            process: NewProcess::boxed(process),
             method,
             input,
         })

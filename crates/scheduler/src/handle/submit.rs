@@ -8,15 +8,14 @@ use filch_slab::AllocateError;
 use filch_sync::panic::catch_panic;
 
 use crate::handle::submission::{Condition, Options};
-use crate::link::watch::{Watch, WatchKind, Watcher};
+use crate::link::watch::{Watch, WatchKind, add};
 use crate::process::life_cycle;
 use crate::process::life_cycle::{init, type_name};
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Waits, process_box};
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
-use crate::table::slot::Placement;
-use crate::table::teardown::Closed;
+use crate::table::slot::{IDLE_PRIORITY, Placement};
 use crate::{
     Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
     Protocol, Submission,
@@ -103,10 +102,9 @@ impl<P: Protocol> Handle<P> {
     /// See [`Table::occupy`](crate::table::table::Table::occupy). The process was counted before.
     #[inline]
     fn find_place(&self, placement: Placement<P>) -> Result<Pinned<P>, AllocateError> {
-        let room = (self.shared().processors).reserve_room(placement.idle_priority);
+        let room = (self.shared().processors).reserve_room(placement.kind & IDLE_PRIORITY != 0);
         match room.and_then(|()| self.table().occupy(placement)) {
-            // SAFETY: the slot is of this scheduler's table, and this is the second of the two
-            // pins.
+            // SAFETY: the table is a scheduler's, and this is the second of the two pins.
             Ok(slot) => Ok(unsafe { Pinned::new(NonNull::from(slot)) }),
             Err(error) => {
                 self.leave();
@@ -202,10 +200,8 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     fn tie(&self, pid: Pid, body: &mut Body<P>, watches: &[(WatchKind, Pid)]) {
         for &(kind, other) in watches {
-            let watch = Watch::new(kind, other, pid);
-            body.cold()
-                .watchers
-                .push(Watcher::Process(Arc::clone(&watch)));
+            let watch = Watch::new(kind, other, pid, None);
+            add(&mut body.cold().watches, Arc::clone(&watch));
             if kind == WatchKind::Link {
                 self.attach(other, &watch);
             }
@@ -228,7 +224,7 @@ impl<P: Protocol> Handle<P> {
             // would hide it.
             let _ = catch_panic(|| body.process.close(reason));
             // SAFETY: as above; the reference to the body is not used any more.
-            let _ = catch_panic(|| unsafe { slot.life.drop_body() });
+            let _ = unsafe { slot.life.discard() };
         }
         if let Some(journal) = &self.shared().journal {
             journal.end(pid);
@@ -239,13 +235,11 @@ impl<P: Protocol> Handle<P> {
             unreachable!("the state of a slot without an occupant is Complete");
         }
         // A sender that has learnt the PID from `init` is refused from here on.
-        // SAFETY: made Running just now, and it ends here, once, with its pin.
-        let closed = unsafe { Closed::begin(self.table(), slot) };
+        slot.events.close();
         self.close_mailbox(slot);
-        let completed = closed.complete(|item| {
-            self.tell_end(item, pid, reason);
-        });
-        completed.leave();
+        let tell = |item| self.tell_end(item, pid, reason);
+        // SAFETY: made Running just now, and it ends here, once, with its pin.
+        unsafe { self.table().complete(slot, tell) }.leave();
         self.leave();
     }
 }
@@ -257,11 +251,11 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => place.begin_with(start.process, |process, context| {
+            Ok((place, start)) => place.begin_with(start.process.process, |process, context| {
                 init(process, context, start.method, start.input)
             }),
             Err((error, start)) => {
-                let refused = Refused::new(start.process.into_boxed(), start.input);
+                let refused = Refused::new(start.process.into_box(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))
             }
         }

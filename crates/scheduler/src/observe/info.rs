@@ -62,8 +62,8 @@ impl ProcessInfo {
             outstanding: slot.stats.commands(),
             undelivered: None,
             queued: slot.events.depth(),
-            steps: slot.stats.steps(),
-            messages: slot.stats.messages(),
+            steps: slot.stats.steps.get(),
+            messages: slot.stats.messages.get(),
             empty_steps: slot.stats.empty_steps(),
             details: None,
         }
@@ -146,7 +146,7 @@ pub struct PendingTimers {
 impl<P: Protocol> Handle<P> {
     /// Returns the state of each live process; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let processes = self.table().iter();
+        let processes = self.pin_all();
         let mut list: Vec<_> = processes.map(|one| self.look_at(one.slot())).collect();
         self.add_names(&mut list);
         list
@@ -154,7 +154,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Returns the state of the process `pid`, if it lives. Looks at all names of processes.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
-        let process = self.table().pin(pid)?;
+        let process = self.pin(pid)?;
         let is_live = process.is_live();
         is_live.then(|| self.look_at_one(process.slot()))
     }

@@ -278,7 +278,7 @@ impl<P: Protocol> Handle<P> {
     fn awaited(&self, futures: Vec<(Pid, Wakers)>, alive: &[ProcessInfo]) -> Vec<PendingFuture> {
         let mut by_slot = HashMap::<_, Vec<_>>::new();
         for process in alive.iter().filter(|_| !futures.is_empty()) {
-            let process = self.table().pin(process.pid);
+            let process = self.pin(process.pid);
             if let Some(process) = process
                 && let Some(awaiting) = process.slot().life.awaited_by()
             {
@@ -318,7 +318,7 @@ impl<P: Protocol> Handle<P> {
     /// Returns the wakers of the future `pid`, if it is pending; `None` if it has been woken, or
     /// another thread is looking at it.
     pub(crate) fn look_at_future(&self, pid: Pid) -> Option<Wakers> {
-        let process = self.table().pin(pid)?;
+        let process = self.pin(pid)?;
         let slot = process.slot();
         slot.state.seize().ok()?;
         // Seized: as a worker's `start` would, this has made the process Running, so this thread

@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use crate::table::pinned::Pinned;
-use crate::table::slot::Slot;
+use crate::table::slot::{FUTURE, Slot};
 use crate::{Handle, Pid, Protocol};
 
 /// The context of a process: its PID, and the scheduler that it lives in.
@@ -52,7 +52,7 @@ impl<'a, P: Protocol> Context<'a, P> {
     /// Checks if the process was submitted [as a future](crate::Submission::future): for
     /// [hooks](crate::LifeCycle).
     pub fn is_future(&self) -> bool {
-        self.slot.is_future()
+        self.slot.has(FUTURE)
     }
 
     /// Returns the handle to the scheduler, to keep beyond the call.

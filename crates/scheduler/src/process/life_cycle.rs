@@ -8,7 +8,7 @@ use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::process::output::Successor;
 use crate::protocol::error_by_display;
-use crate::table::body::{Body, ProcessBox};
+use crate::table::body::{Body, process_box};
 use crate::{Context, ExitReason, InitError, Pid, Process, ProcessError, Protocol};
 
 /// Hooks into the life of each process, to keep a register, to count processes, or to decide which
@@ -140,7 +140,7 @@ pub(crate) fn take_over<P: Protocol>(
     }
     // The old one is dropped where it is: it may be a future, which must not move. If its
     // destructor panics, the new one is in its place all the same.
-    let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));
+    let dropped = catch_panic(|| body.process = process_box(process));
     closed.and(dropped).map_err(ProcessError::Panicked)
 }
 

@@ -49,10 +49,9 @@ impl Admission {
 
     /// Returns the shard of that worker, or the one of all threads that are not workers.
     fn shard(&self, worker: Option<usize>) -> &AtomicUsize {
-        if self.limit.is_some() {
-            return &self.shards[0];
-        }
-        &self.shards[worker.map_or(0, |worker| worker + 1)]
+        let own = worker.map_or(0, |worker| worker + 1);
+        // With a limit there is but one.
+        &self.shards[own.min(self.shards.len() - 1)]
     }
 
     /// Counts one more process, if there is room and the admission is open. `worker` is the number

@@ -217,7 +217,7 @@ unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>) -> bool {
     if cold.behind && cold.backlog.is_empty() && slot.events.is_empty() {
         // SAFETY: the caller, which has the process, is its queue's one consumer.
         unsafe { slot.events.shrink() };
-        if cold.watchers.is_empty() {
+        if cold.watches.is_empty() {
             body.cold = None;
         } else {
             (cold.backlog, cold.behind, cold.since) = (Backlog::new(), false, None);

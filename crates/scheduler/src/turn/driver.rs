@@ -15,7 +15,7 @@ use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, Waits};
-use crate::table::slot::{Slot, Urgent};
+use crate::table::slot::{LIMITED, Slot};
 use crate::turn::budget::{Budget, UNSAMPLED};
 use crate::turn::end::{After, Scratch, end, let_go, let_go_backlogged};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
@@ -47,7 +47,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 
     #[inline]
     fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
-        NonZeroU64::new(u64::from(self.slot(task).index()) + 1)
+        NonZeroU64::new(u64::from(self.slot(task).index) + 1)
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
@@ -217,11 +217,7 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
-        match slot.urgency.take() {
-            Urgent::Nothing => Ok(false),
-            Urgent::Signal => Ok(true),
-            Urgent::End => Err(output.fail(ProcessError::Terminated)),
-        }
+        Ok(slot.urgency.take())
     }
 
     /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks further
@@ -282,7 +278,7 @@ impl<P: Protocol> Driver<P> {
         wait_ends: WaitEnds,
         worker: usize,
     ) {
-        if slot.mailbox.is_limited() {
+        if slot.has(LIMITED) {
             self.handle.count_delivered(slot, body, events);
         }
         let counters = &self.handle.shared().counters[worker];

@@ -1,14 +1,15 @@
 //! The end of a process: in one order, even if the user's code panics on the way.
 
+use std::sync::Arc;
+
 use filch_process_state::LetGo;
 use filch_slab::Batch;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
-use crate::link::watch::Watchers;
+use crate::link::watch::Watch;
 use crate::process::life_cycle;
 use crate::table::body::{ColdState, EventList, Waits};
 use crate::table::slot::Slot;
-use crate::table::teardown::Closed;
 use crate::turn::budget::Backlogged;
 use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput};
 
@@ -16,8 +17,7 @@ use crate::{Context, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput
 /// a message, and so needs few registers.
 #[inline(never)]
 pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut Scratch<P>) {
-    // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-    let closed = unsafe { Closed::begin(handle.table(), slot) };
+    slot.events.close();
     // SAFETY: the state is still Running, and this worker made it so.
     let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
@@ -32,7 +32,7 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     let closing = catch_panic(|| body.process.close(&reason));
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
-    let dropping = catch_panic(|| unsafe { slot.life.drop_body() });
+    let dropping = unsafe { slot.life.discard() };
     if !scratch.events.is_empty() {
         drop_all_contained(scratch.events.drain(..));
     }
@@ -54,9 +54,11 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     // SAFETY: this worker has the process, which keeps its pin until it is told of.
     let context = unsafe { Context::new(handle, slot) };
     handle.close_mailbox(slot);
-    let completed = closed.complete(|item| handle.tell_end(item, pid, &reason));
+    let tell = |item| handle.tell_end(item, pid, &reason);
+    // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
+    let completed = unsafe { handle.table().complete(slot, tell) };
     if let Some(told) = told {
-        tell_all(handle, told, pid, &reason);
+        fire_all(handle, &told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
     if let Some(journal) = &handle.shared().journal {
@@ -67,19 +69,19 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     completed.tell_into(&mut scratch.vacant, || output.take_exit());
 }
 
-/// Drops the events that no step was given. Returns the watchers, to be told.
+/// Drops the events that no step was given. Returns the watches, to be fired.
 #[cold]
 #[inline(never)]
-fn empty<P: Protocol>(cold: ColdState<P>) -> Watchers {
+fn empty<P: Protocol>(cold: ColdState<P>) -> Vec<Arc<Watch>> {
     drop_all_contained(cold.backlog.into_events());
-    cold.watchers
+    cold.watches
 }
 
 #[cold]
 #[inline(never)]
-fn tell_all<P: Protocol>(handle: &Handle<P>, told: Watchers, pid: Pid, reason: &ExitReason) {
-    for watcher in told.into_iter() {
-        handle.tell(watcher, pid, reason);
+fn fire_all<P: Protocol>(handle: &Handle<P>, told: &[Arc<Watch>], pid: Pid, reason: &ExitReason) {
+    for watch in told {
+        handle.fire(watch, pid, reason);
     }
 }
 

@@ -8,8 +8,8 @@ use crate::common::{
 };
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
-    ProcessError, ProcessHandle, StepOutput,
+    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, NoSuchProcess,
+    Pid, Process, ProcessError, ProcessHandle, StepOutput, SubmitError,
 };
 
 /// The events in the lives of one process's versions, in order.
@@ -241,8 +241,12 @@ fn from_outside_in_whatever_state() {
     let error = scheduler
         .upgrade(pid, Box::new(version(5, &log)), "run", 5)
         .unwrap_err();
-    assert_eq!((error.reason.pid, error.refused.input), (pid, 5));
-    drop(error);
+    let SubmitError::NotAdmitted(reason, refused) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(reason.unmet(), Some(&NoSuchProcess { pid }));
+    assert_eq!(refused.input, 5);
+    drop(refused);
     assert_eq!(log.lock().unwrap().len(), 3);
 }
 

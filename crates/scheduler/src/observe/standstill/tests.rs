@@ -11,17 +11,15 @@ use crate::{Node, PendingFuture, PendingTimers, ProcessInfo, Standstill, Verdict
 /// Makes processes that wait: for any event, or, as futures, for their wakers.
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<Any>::new(Node::default());
-    for _ in 0..count {
+    let idle = |_| {
         let slot = table.occupy(Placement::default()).unwrap();
         slot.stats.set_future(future);
         slot.state.submit().unwrap();
         slot.state.start().unwrap();
         assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
-    }
-    table
-        .iter()
-        .map(|pin| ProcessInfo::of(pin.pid(), pin.slot()))
-        .collect()
+        ProcessInfo::of(table.pid_of(slot), slot)
+    };
+    (0..count).map(idle).collect()
 }
 
 fn timers(count: usize) -> PendingTimers {
