@@ -10,7 +10,7 @@ use super::parallel;
 use super::process::run_within;
 use super::programs::Test;
 use super::table::Table;
-use super::tally::{Tally, tests_tally};
+use super::tally::{Tally, note_time, tests_tally};
 
 /// The lines that the tests of a package print, one an exploration: a word, the test's name and
 /// what was explored, with tabs between them.
@@ -88,6 +88,7 @@ impl Harness {
         let verdict = failure.as_ref().map_or("", |_| "FAILED ");
         let seconds = ended.elapsed.as_secs_f64();
         println!("[{number}/{of}] {verdict}{test}  {seconds:.1} s");
+        note_time((seconds, &test.to_string()));
         Ok(Outcome {
             explored,
             output: ended.output,

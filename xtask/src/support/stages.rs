@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Result;
 use super::process::{CHECKERS, cargo_in};
 use super::table::Table;
-use super::tally::{Tally, tests};
+use super::tally::{LONGEST, Tally, tests};
 
 /// The stages that have run so far, and those that could not.
 #[derive(Default)]
@@ -85,6 +85,8 @@ impl Stages {
         let seconds = self.elapsed.as_secs_f64();
         println!("\n== summary, {seconds:.1} s in all\n{table}");
         self.errors.iter().for_each(|error| println!("{error}"));
+        let (seconds, test) = &*LONGEST.lock().expect("no holder panics");
+        println!("the longest test: {seconds:.1} s, {test}");
         println!("{}", self.sum);
         self.sum.exit_code()
     }
