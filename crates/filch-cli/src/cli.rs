@@ -130,7 +130,7 @@ fn count(roots: &[Source], counting: &Counting) -> ExitCode {
     }
     let printed = print(report.table(counting.top));
     if counting.stats {
-        complain(format_args!("\n{}", report.statistics().trim_end()));
+        complain(format_args!("\n{}", report.statistics()));
     }
     match report.failures().next() {
         Some(_) => ExitCode::FAILURE,

@@ -29,40 +29,33 @@ fn refused(worker: Worker) -> String {
 #[test]
 fn what_a_worker_lists_must_fit_what_its_functions_take() {
     let worker = || Worker::new("worker");
-    let twice = worker().owns(|| World(0)).group::<World>();
-    assert_eq!(refused(twice), "worker: it lists World twice");
-
-    let unlisted = worker().on(|_: &Ping, _: &World| {});
-    assert_eq!(
-        refused(unlisted),
-        "worker: Ping takes &World, which the worker does not list"
-    );
-
-    let conflict = worker()
-        .owns(|| World(0))
-        .on(|_: &Ping, _: &World, _: &mut World| {});
-    assert_eq!(
-        refused(conflict),
-        "worker: Ping takes &World and &mut World at once"
-    );
-
-    let read_only = worker().shared::<World>().on(|_: &Ping, _: &mut World| {});
-    assert_eq!(
-        refused(read_only),
-        "worker: Ping takes &mut World, which is shared: it may only be read"
-    );
-
-    let not_own = worker().group::<World>().setup_owner(|_: &World| {});
-    assert_eq!(
-        refused(not_own),
-        "worker: `setup_owner` takes &World, which the worker does not own"
-    );
-
-    let setup = worker().setup(|_: &World| {});
-    assert_eq!(
-        refused(setup),
-        "worker: setup takes &World, which the worker does not list"
-    );
+    let owner = || worker().owns(|| World(0));
+    let cases = [
+        (owner().group::<World>(), "it lists World twice"),
+        (
+            worker().on(|_: &Ping, _: &World| {}),
+            "Ping takes &World, which the worker does not list",
+        ),
+        (
+            owner().on(|_: &Ping, _: &World, _: &mut World| {}),
+            "Ping takes &World and &mut World at once",
+        ),
+        (
+            worker().shared::<World>().on(|_: &Ping, _: &mut World| {}),
+            "Ping takes &mut World, which is shared: it may only be read",
+        ),
+        (
+            worker().group::<World>().setup_owner(|_: &World| {}),
+            "`setup_owner` takes &World, which the worker does not own",
+        ),
+        (
+            worker().setup(|_: &World| {}),
+            "setup takes &World, which the worker does not list",
+        ),
+    ];
+    for (worker, reason) in cases {
+        assert_eq!(refused(worker), format!("worker: {reason}"));
+    }
 }
 
 #[test]
@@ -207,17 +200,10 @@ fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
 #[test]
 fn a_stack_that_nobody_can_have_ends_its_worker() {
     let (_engine, scheduler) = only();
-    let greedy = scheduler
-        .add(Worker::new("greedy").in_fiber_of(usize::MAX / 2))
-        .unwrap();
-    assert_eq!(greedy.ends(), Exit::NoStack);
-}
-
-#[test]
-fn a_stack_size_beyond_all_memory_ends_its_worker() {
-    let (_engine, scheduler) = only();
-    let greedy = Worker::new("greedy").in_fiber_of(usize::MAX);
-    assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
+    for bytes in [usize::MAX / 2, usize::MAX] {
+        let greedy = Worker::new("greedy").in_fiber_of(bytes);
+        assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
+    }
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use filch::scheduler::{Stats, WorkerStats};
+use filch::scheduler::Stats;
 
 use super::source::{Skip, Source};
 use super::words::Tally;
-use crate::columns::{cut, table};
+use crate::columns::cut;
 
 /// The counts, and the scheduler's statistics.
 #[derive(Debug)]
@@ -42,55 +42,11 @@ impl Report {
         Table { report: self, top }
     }
 
-    /// Returns the statistics of the run: two tables, of the processes and of the processors.
+    /// Returns the statistics of the run.
     pub(crate) fn statistics(&self) -> String {
-        let Self { stats, elapsed, .. } = self;
-        let total = stats.total();
-        let names = (0..stats.workers.len()).map(|worker| worker.to_string());
-        let names = names.chain(["all".to_owned()]);
-        let workers: Vec<_> = names.zip(stats.workers.iter().chain([&total])).collect();
-        let of = |figures: fn(&WorkerStats) -> Vec<Figure>| {
-            let heads = figures(&total).into_iter();
-            let heads = heads.map(|(name, _)| name);
-            let row = |(name, worker): &(String, &WorkerStats)| {
-                let cells = figures(worker).into_iter();
-                let cells = cells.map(|(_, figure)| figure.to_string());
-                [name.clone()].into_iter().chain(cells).collect()
-            };
-            table(["worker"].into_iter().chain(heads), workers.iter().map(row))
-        };
-        let milliseconds = elapsed.as_secs_f64() * 1e3;
-        let (processes, processors) = (of(of_processes), of(of_processor));
-        format!("time            {milliseconds:.1} ms\n\n{processes}\n{processors}")
+        let milliseconds = self.elapsed.as_secs_f64() * 1e3;
+        format!("time            {milliseconds:.1} ms\n\n{}", self.stats)
     }
-}
-
-/// A count, by its name.
-type Figure = (&'static str, u64);
-
-/// Returns the counts of a worker's processes.
-fn of_processes(worker: &WorkerStats) -> Vec<Figure> {
-    vec![
-        ("ended", worker.ended),
-        ("failed", worker.failed),
-        ("steps", worker.steps),
-        ("empty steps", worker.empty_steps),
-        ("messages", worker.messages),
-        ("commands", worker.commands),
-        ("completions", worker.completions),
-    ]
-}
-
-/// Returns the counts of its processor.
-fn of_processor(worker: &WorkerStats) -> Vec<Figure> {
-    let processor = &worker.processor;
-    vec![
-        ("stolen", processor.stolen),
-        ("steals", processor.steals),
-        ("failed steals", processor.failed_steals),
-        ("parks", processor.parks),
-        ("wake ups", processor.wake_ups),
-    ]
 }
 
 /// A [`Report`] to print.

@@ -87,10 +87,11 @@ pub(crate) fn scripted<R: IntoStepped>(
 }
 
 /// Submits a process whose steps are calls of that closure.
-pub(crate) fn start<R: IntoStepped>(
-    scheduler: &Handle<Test>,
-    step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> R + Send + 'static,
-) -> ProcessHandle<Test> {
+pub(crate) fn start<R, F>(scheduler: &Handle<Test>, step: F) -> ProcessHandle<Test>
+where
+    R: IntoStepped,
+    F: FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> R + Send + 'static,
+{
     scheduler.submit(scripted(step), "run", 0).unwrap()
 }
 

@@ -280,7 +280,7 @@ fn a_step_counts_where_init_came_back() {
     fn busy(scheduler: &Handle<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
         let (entered, inside) = mpsc::channel();
         let (leave, gate) = mpsc::channel();
-        let process = start(&scheduler, move |_, _, out| {
+        let process = start(scheduler, move |_, _, out| {
             entered.send(()).unwrap();
             gate.recv().unwrap();
             out.done(0);
