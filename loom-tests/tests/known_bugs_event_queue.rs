@@ -70,13 +70,11 @@ impl Queue {
                     let slot = &self.slots[tail];
                     // SAFETY: claimed by this thread alone; the consumer waits for the flag.
                     slot.value.with_mut(|value| unsafe { *value = event });
-                    slot.full.store(
-                        true,
-                        match self.bug {
-                            Bug::RelaxedFlag => Ordering::Relaxed,
-                            _ => Ordering::Release,
-                        },
-                    );
+                    let fill = match self.bug {
+                        Bug::RelaxedFlag => Ordering::Relaxed,
+                        _ => Ordering::Release,
+                    };
+                    slot.full.store(true, fill);
                     return Ok(());
                 }
                 Err(now) => tail = now,
