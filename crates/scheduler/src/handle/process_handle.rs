@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::process::error::{Exit, Outcome};
-use crate::table::life::Waiting;
 use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
+use crate::table::waiter::Waiting;
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// Extracts the exit of a process that is no future.

@@ -13,10 +13,10 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::Protocol;
-use crate::process::context;
 use crate::process::error::Exit;
 use crate::protocol::debug_fields;
 use crate::table::body::Body;
+use crate::table::waiter::{Left, PROCESS, Waiter, Waiting, marked, nobody};
 
 /// The state of a slot's occupant: its body while it lives, then its exit, in the same place.
 ///
@@ -42,11 +42,6 @@ enum Life<P: Protocol> {
 /// The word of a process that has ended: no waiter lies at an odd address.
 fn ended<P: Protocol>() -> *mut Waiter<P> {
     ptr::without_provenance_mut(1)
-}
-
-/// The word of a process whose handle has [let go](LifeCell::let_go) of the exit.
-fn nobody<P: Protocol>() -> *mut Waiter<P> {
-    ptr::without_provenance_mut(3)
 }
 
 impl<P: Protocol> LifeCell<P> {
@@ -145,18 +140,22 @@ impl<P: Protocol> LifeCell<P> {
     /// The caller has the process's handle, and calls neither this nor `watch` once it has the
     /// exit.
     pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+        if !self.is_set() && !self.ends_by(deadline) {
+            return None;
+        }
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        Some(unsafe { self.take() })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ends_by(&self, deadline: Option<Instant>) -> bool {
         let mut waiting = Waiting::default();
-        let exit = poll_until(
-            deadline,
-            // SAFETY: the caller's; and what is left is taken back below.
-            poll_fn(|context| unsafe { self.poll(&mut waiting, context.waker(), false) }),
-        );
-        exit.or_else(|| {
-            // If the waiter is not there any more, the end has come after the deadline.
-            let ended = self.take_back(&mut waiting).is_none() && self.is_set();
-            // SAFETY: the process has ended, which was acquired; the exit is the caller's.
-            ended.then(|| unsafe { self.take() })
-        })
+        let end = poll_fn(|context| self.poll_end(&mut waiting, context.waker(), false));
+        // If the waiter is not there any more, the end has come after the deadline.
+        poll_until(deadline, end).is_some()
+            || self.take_back(&mut waiting).is_none() && self.is_set()
     }
 
     /// Returns the exit, if it is there; else leaves the waker, in place of the one that `waiting`
@@ -166,6 +165,13 @@ impl<P: Protocol> LifeCell<P> {
     /// As for `wait`; `waiting` is the handle's; and only the waker of a process of this protocol
     /// [is own](crate::Handle::is_own_waker).
     pub unsafe fn poll(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<Exit<P>> {
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
+        self.poll_end(waiting, waker, is_own)
+            .map(|()| unsafe { self.take() })
+    }
+
+    fn poll_end(&self, waiting: &mut Waiting, waker: &Waker, is_own: bool) -> Poll<()> {
         if !self.is_set() {
             if is_own && waiting.0 == marked::<P>(waker).addr() {
                 // It is there, unless the end has come since, which has woken it.
@@ -187,9 +193,7 @@ impl<P: Protocol> LifeCell<P> {
             }
         }
         waiting.0 = 0;
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
-        // caller has.
-        Poll::Ready(unsafe { self.take() })
+        Poll::Ready(())
     }
 
     /// Returns the slot address of the process whose waker awaits the end, if one does.
@@ -207,7 +211,10 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Takes back the waiter that was left, unless the process has ended.
+    /// Takes back the waiter that was left, unless the process has ended. Not inlined: few handles
+    /// that are dropped have left one.
+    #[cold]
+    #[inline(never)]
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the
@@ -328,69 +335,6 @@ impl<P: Protocol> LifeCell<P> {
         self.word.store(ptr::null_mut(), Ordering::Relaxed);
     }
 }
-
-/// A waiter for the end of a process.
-enum Waiter<P: Protocol> {
-    /// A future, or a thread, which then takes the exit.
-    Future(Waker),
-    /// A callback for the exit; nobody waits.
-    Call(Box<dyn FnOnce(Exit<P>) + Send>),
-}
-
-/// A waiter in one word: the address of its box; or, of the waker of a process of this protocol,
-/// the address that the waker knows it by, marked with [`PROCESS`], which needs no box; or
-/// [`nobody`].
-struct Left<P: Protocol>(*mut Waiter<P>);
-
-/// The mark of a process's waker: no box lies at such an address, nor does a slot.
-const PROCESS: usize = 2;
-
-impl<P: Protocol> Left<P> {
-    fn boxed(waiter: Waiter<P>) -> Self {
-        Self(Box::into_raw(Box::new(waiter)))
-    }
-
-    /// Makes one from a clone of the waker, which is a process's of this protocol if it `is_own`.
-    fn waker(waker: &Waker, is_own: bool) -> Self {
-        if is_own {
-            let waker = ManuallyDrop::new(waker.clone());
-            return Self(marked(&waker));
-        }
-        Self::boxed(Waiter::Future(waker.clone()))
-    }
-
-    /// Returns the waiter.
-    fn open(self) -> Waiter<P> {
-        let word = ManuallyDrop::new(self).0;
-        if word == nobody() {
-            // A box of nothing: no allocation.
-            return Waiter::Call(Box::new(drop));
-        }
-        if word.addr() & PROCESS == 0 {
-            // SAFETY: then `boxed` has made it, and this is used up.
-            return *unsafe { Box::from_raw(word) };
-        }
-        let data = word.map_addr(|address| address & !PROCESS);
-        // SAFETY: `waker` has made it, of a waker of its own that it has not dropped.
-        Waiter::Future(unsafe { context::from_data::<P>(data.cast()) })
-    }
-}
-
-impl<P: Protocol> Drop for Left<P> {
-    fn drop(&mut self) {
-        drop(Self(self.0).open());
-    }
-}
-
-/// Returns the word of a process's waker.
-fn marked<P: Protocol>(waker: &Waker) -> *mut Waiter<P> {
-    let data = waker.data().cast_mut().cast::<Waiter<P>>();
-    data.map_addr(|address| address | PROCESS)
-}
-
-/// The word that a polled handle has left in a [`LifeCell`], or 0.
-#[derive(Debug, Default)]
-pub struct Waiting(usize);
 
 debug_fields!(LifeCell<P>, "LifeCell");
 

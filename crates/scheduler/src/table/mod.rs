@@ -12,11 +12,13 @@ pub(crate) mod stats;
 pub(crate) mod table;
 #[cfg(all(test, not(loom)))]
 mod tests;
+pub(crate) mod waiter;
 
 pub use admission::Admission;
 pub use body::Item;
 pub use inline_box::InlineBox;
-pub use life::{LifeCell, Waiting};
+pub use life::LifeCell;
 pub use pinned::Pinned;
 pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Placement, Slot, Urgency};
 pub use table::{Completed, Table};
+pub use waiter::Waiting;

@@ -117,6 +117,7 @@ impl<P: Protocol> Slot<P> {
     }
 
     /// Prepares the slot for a new occupant. The caller has it from the slab.
+    #[inline]
     pub(crate) fn furnish(&self, placement: Placement<P>, table: NonNull<Table<P>>) {
         self.stats.reset();
         self.urgency.reset();
@@ -174,14 +175,23 @@ impl<P: Protocol> Slot<P> {
     ///
     /// # Safety
     /// The caller is the last thread out.
+    #[inline]
     pub(crate) unsafe fn clear(&self) {
         // SAFETY: no pin is held, so neither a worker nor a handle has to do with the slot any more.
         unsafe { self.life.clear() };
         if self.has(POLICY) {
             // SAFETY: as above.
-            let policy = self.policy.with_mut(|policy| unsafe { (*policy).take() });
-            drop_contained(policy);
+            unsafe { self.drop_policy() };
         }
+    }
+
+    /// # Safety
+    /// As for `clear`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn drop_policy(&self) {
+        // SAFETY: the caller's.
+        drop_contained(self.policy.with_mut(|policy| unsafe { (*policy).take() }));
     }
 
     /// Returns the occupant's thread, or 0. For the worker that has it from a run queue.

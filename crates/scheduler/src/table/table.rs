@@ -229,6 +229,7 @@ impl<P: Protocol> Table<P> {
 
     /// Gives the slot back, if the caller was the last thread out of it. Returns true if it was the
     /// last slot of a retired table.
+    #[inline]
     fn leave(&self, unpinned: Unpinned, slot: &Slot<P>) -> bool {
         self.vacate(unpinned, slot) && self.slots.release(slot.index)
     }
