@@ -132,11 +132,7 @@ impl<T: Send + 'static> Processors<T> {
     #[inline]
     #[expect(unsafe_code, reason = "looks at the permit where it is")]
     fn push_here(&self, task: T) -> Option<T> {
-        let Shared {
-            queues,
-            coordinator,
-            ..
-        } = &self.shared;
+        let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let mut task = Some(task);
         let push = |permit: &Permit| {
             if let Some(task) = task.take() {

@@ -3,7 +3,6 @@
 use crate::pool::current::{self, Current};
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
-use crate::queues::shared::Shared;
 
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
@@ -52,11 +51,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Gives the processor to another thread, unless there is none to be had, or no place for a
     /// guest: then the calling one keeps it. Returns whether it is given away.
     pub(crate) fn part_with(&self, permit: Permit, current: &Current<'_>) -> bool {
-        let Shared {
-            queues,
-            coordinator,
-            ..
-        } = &self.shared;
+        let (queues, coordinator) = (&self.shared.queues, &self.shared.coordinator);
         let handed_off = match current.machine(coordinator) {
             None => Err(permit),
             Some((machine, _)) => {

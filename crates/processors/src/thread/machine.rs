@@ -121,10 +121,11 @@ enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// It may be another one's turn.
-    Look,
-    /// Nothing is there without a search.
-    Search,
+    /// Nothing is there without a search, or the time is to be read first, since it may be another
+    /// one's turn.
+    Search {
+        looks: bool,
+    },
 }
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
@@ -198,22 +199,20 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
         loop {
             let control = coordinator.control_word();
-            let next = match self.next(control, seen) {
-                Next::Task(task) => Some(Found::Task(task)),
-                Next::Look => self.look(),
-                Next::Search => None,
+            let found = match self.next(control, seen) {
+                Next::Task(task) => Found::Task(task),
                 Next::Attend => {
                     seen = control.settled();
                     match self.attend() {
-                        Ok(Some(found)) => Some(found),
+                        Ok(Some(found)) => found,
                         Ok(None) => continue,
                         Err(vacated) => return vacated,
                     }
                 }
-            };
-            let found = match next.map_or_else(|| self.search(), Ok) {
-                Ok(found) => found,
-                Err(vacated) => return vacated,
+                Next::Search { looks } => match self.search(looks) {
+                    Ok(found) => found,
+                    Err(vacated) => return vacated,
+                },
             };
             self.run_found(found, scratch);
         }
@@ -230,26 +229,18 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 return Next::Attend;
             }
             if local.fair.clock.tick() {
-                return Next::Look;
+                return Next::Search { looks: true };
             }
-            local.unsearched(shared).map_or(Next::Search, Next::Task)
+            match local.unsearched(shared) {
+                Some(task) => Next::Task(task),
+                None => Next::Search { looks: false },
+            }
         };
         // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
         let Some(next) = (unsafe { self.current.permit.with(next) }) else {
             unreachable!("a machine that runs tasks has a processor");
         };
         next
-    }
-
-    /// Returns what comes first, now that the time is to be read, else what would have come next.
-    #[cold]
-    fn look(&self) -> Option<Found<T>> {
-        let permit = self.current.permit.take()?;
-        let local = self.shared.queues.locals.get(&permit);
-        let found = local.check_fairness(self.shared, true);
-        let found = found.or_else(|| local.unsearched(self.shared).map(Found::Task));
-        self.current.permit.replace(Some(permit));
-        found
     }
 
     /// Runs it, or sends a task to the thread that it is bound to.
@@ -269,6 +260,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     ///
     /// # Errors
     /// The machine has no processor any more.
+    #[cold]
+    #[inline(never)]
     fn attend(&self) -> Result<Option<Found<T>>, Vacated> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
@@ -328,14 +321,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             true => None,
             false => self.watch(watched, processor),
         };
-        let Shared {
-            queues,
-            coordinator,
-            ..
-        } = self.shared;
-        let nudged = || queues.source.nudged();
-        let grant =
-            told.unwrap_or_else(|| coordinator.wait_beside(self.number, self.parker, nudged));
+        let shared = self.shared;
+        let nudged = || shared.queues.source.nudged();
+        let wait = || (shared.coordinator).wait_beside(self.number, self.parker, nudged);
+        let grant = told.unwrap_or_else(wait);
         self.public.set_activity(Activity::Runs);
         grant
     }

@@ -23,18 +23,26 @@ const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// Looks for something to do, for a processor that has no task: takes a piece, searches, spins,
-    /// goes idle.
+    /// goes idle. If it `looks`, it may have tasks, and reads the time first, to see whose turn it
+    /// is.
     ///
     /// # Errors
     /// There is nothing, and the processor has gone idle.
-    pub(crate) fn search(&self) -> Result<Found<T>, Vacated> {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn search(&self, looks: bool) -> Result<Found<T>, Vacated> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
+        let first = match looks {
+            true => (local.check_fairness(shared, true))
+                .or_else(|| local.unsearched(shared).map(Found::Task)),
+            false => None,
+        };
         let mut searching = false;
-        let found = local.take_piece(shared).or_else(|| {
+        let found = first.or_else(|| local.take_piece(shared)).or_else(|| {
             searching = shared.coordinator.idle.try_start_searching(shared.count());
             match searching {
                 true => self.spin(&permit),
