@@ -1,16 +1,16 @@
-//! An urgent signal that stands behind events: the shipped flag, around the real queue and the real
+//! An urgent signal that stands behind events: the shipped byte, around the real queue and the real
 //! state. Beside it the way to lose the signal, caught.
 //!
 //! The race: a process has two events, and its turns take one each. A thread pushes a third one and
-//! a signal, sets the flag, and wakes the process; a worker has it at that moment, or has it next.
+//! a signal, sets the bit, and wakes the process; a worker has it at that moment, or has it next.
 //! The claim: the first turn that begins after that call finds the signal at the latest, whichever
-//! turn cleared the flag. A failure would be a process that ends, or is upgraded, some steps too
+//! turn cleared the bit. A failure would be a process that ends, or is upgraded, some steps too
 //! late.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{LetGo, ProcessState, Reason, Wake};
-use filch_scheduler::table::Urgency;
+use filch_scheduler::table::{Urgency, Urgent};
 use filch_sync::Arc;
 use loom_tests::{Bound, beside};
 
@@ -45,7 +45,7 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// Does the same in another order: the flag, and then what it is about.
+    /// Does the same in another order: the bit, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
         self.urgency.signal();
         self.queue.push(3).unwrap();
@@ -53,10 +53,26 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
+    /// Terminates as `Handle::terminate` does. Returns whether the caller has to enqueue it.
+    fn terminate(&self) -> bool {
+        self.urgency.end();
+        self.state.wake(Reason::Cancel) == Wake::Enqueue
+    }
+
+    /// Begins as `Driver::step` does. Returns whether it ends the process.
+    fn ends(&self) -> bool {
+        self.state.start().unwrap();
+        self.urgency.take() == Urgent::End
+    }
+
     /// Takes a turn as `Driver::step` does. Returns the number of signals that it has found.
     fn turn(&self) -> usize {
         self.state.start().unwrap();
-        let most = if self.urgency.take() { usize::MAX } else { 1 };
+        let most = match self.urgency.take() {
+            Urgent::Signal => usize::MAX,
+            Urgent::Nothing => 1,
+            Urgent::End => unreachable!("it is not terminated"),
+        };
         let mut found = 0;
         // SAFETY: the thread that has started the process is its queue's one consumer.
         unsafe {
@@ -78,7 +94,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
     assert_eq!(early + late, 1, "{TOO_LATE}");
-    assert!(!process.urgency.take(), "it was taken back");
+    assert_eq!(process.urgency.take(), Urgent::Nothing, "it was taken back");
     early + 2 * late
 }
 
@@ -86,27 +102,27 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
 fn a_signal_is_found_by_the_next_turn() {
     Bound::exhaustive(1_400)
         .outcomes(
-            "the turn that clears the flag finds the signal, and no other need look",
+            "the turn that clears the bit finds the signal, and no other need look",
             || meet(Process::signal),
         )
         .assert_exactly([1, 2]);
 }
 
 #[test]
-fn a_flag_before_the_push_is_cleared_in_vain() {
-    Bound::exhaustive(1).refute("the flag is set before the push", TOO_LATE, || {
+fn a_bit_before_the_push_is_cleared_in_vain() {
+    Bound::exhaustive(1).refute("the bit is set before the push", TOO_LATE, || {
         meet(Process::signal_before_the_push);
     });
 }
 
 /// Three threads: two signal at once, a worker takes turns. The claim: the turn that clears the
-/// flag finds both signals, or the other is announced again. A failure would be a signal that is
-/// announced by a plain store over another's: the worker clears the flag and does not see the push
+/// bit finds both signals, or the other is announced again. A failure would be a signal that is
+/// announced by a plain store over another's: the worker clears the bit and does not see the push
 /// of the first.
 #[test]
 fn two_signals_are_both_found() {
     Bound::preemptions(2, 100)
-        .outcomes("a flag that two have set tells of both signals", || {
+        .outcomes("a bit that two have set tells of both signals", || {
             let process = Process::with_two_events();
             let others = [(); 2].map(|()| beside(&process, Process::signal));
             let early = process.turn();
@@ -118,4 +134,29 @@ fn two_signals_are_both_found() {
             (early, late)
         })
         .assert_reached([(0, 2), (1, 1), (2, 0)]);
+}
+
+/// The bit of signals is set when a thread terminates the process; a worker clears that bit in the
+/// same moment. The claim: the turn finds the end, or the next one does. A failure would be a
+/// process that is never told to end.
+#[test]
+fn a_termination_outlives_an_urgent_signal() {
+    Bound::exhaustive(170)
+        .outcomes(
+            "clearing the bit of signals does not clear that of the end",
+            || {
+                let process = Process::with_two_events();
+                process.urgency.signal();
+                let other = beside(&process, Process::terminate);
+                let early = process.ends();
+                if !early {
+                    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
+                }
+                let enqueues = other.join().unwrap();
+                assert!(!enqueues, "it was Ready, or Running");
+                assert!(early || process.ends(), "the end is forgotten");
+                early
+            },
+        )
+        .assert_exactly([false, true]);
 }

@@ -8,7 +8,7 @@ use filch_processors::BoundId;
 use crate::link::watch::WatchKind;
 use crate::table::body::{NewProcess, ProcessBox, process_box};
 use crate::table::pinned::Pinned;
-use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, Placement};
+use crate::table::slot::{CLOSED, FUTURE, IDLE_PRIORITY, POLICY, Placement};
 use crate::{
     Context, ExitReason, Handle, HookError, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
     ProcessHandle, Protocol, SubmitError,
@@ -129,6 +129,7 @@ impl<'a, P: Protocol, S> Submission<'a, P, S> {
 
     /// Has `policy` decide on each message. Default: the process takes all.
     pub fn mailbox_policy(mut self, policy: impl MailboxPolicy<P>) -> Self {
+        self.placement.kind |= POLICY;
         self.placement.policy = Some(Box::new(Box::new(policy)));
         self
     }

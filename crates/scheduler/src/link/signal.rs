@@ -7,13 +7,11 @@ use filch_process_state::{Reason, Wake};
 use crate::process::output::Successor;
 use crate::table::body::{Item, Signal};
 use crate::{
-    Cancel, Event, Handle, NoSuchProcess, NotAdmitted, Pid, Process, ProcessError, Protocol,
-    Refused, SubmitError,
+    Cancel, Event, Handle, NoSuchProcess, NotAdmitted, Pid, Process, Protocol, Refused, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
-    /// Ends the process `pid`, even if it waits or has commands outstanding. Lock-free, except for
-    /// memory.
+    /// Ends the process `pid`, even if it waits or has commands outstanding. Lock-free.
     ///
     /// A step that is under way is its last one, and if it says [`done`](crate::StepOutput::done)
     /// or fails, the process ends so. Else it ends with
@@ -24,10 +22,15 @@ impl<P: Protocol> Handle<P> {
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
     pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
-        let end = Signal::End(Box::new(ProcessError::Terminated));
+        let process = self.pin(pid).ok_or(NoSuchProcess { pid })?;
+        let slot = process.slot();
+        if slot.events.is_closed() {
+            return Err(NoSuchProcess { pid });
+        }
+        slot.urgency.end();
         // Refused: its first turn is to come, and will see it; or it has ended since.
-        let signalled = self.signal(pid, end);
-        signalled.map(drop).map_err(|_| NoSuchProcess { pid })
+        self.wake(slot, Reason::Cancel);
+        Ok(())
     }
 
     /// Gives `signal` to the worker that has the process `to` next; at the latest the worker that

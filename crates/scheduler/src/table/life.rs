@@ -62,8 +62,8 @@ impl<P: Protocol> LifeCell<P> {
         reason = "the cell's point: exclusivity is the caller's duty, which has the slot"
     )]
     pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
-        // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the last
-        // thread out of the slot has cleared it.
+        // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
+        // last thread out of the slot has cleared it.
         self.content
             .with_mut(|content| unsafe { content.write(Life::Body(body)) });
         // SAFETY: as above.
@@ -207,14 +207,18 @@ impl<P: Protocol> LifeCell<P> {
     #[inline]
     pub fn forget(&self, waiting: &mut Waiting) {
         if waiting.0 != 0 {
-            drop(self.take_back(waiting));
+            self.give_up(waiting);
         }
     }
 
-    /// Takes back the waiter that was left, unless the process has ended. Not inlined: few handles
-    /// that are dropped have left one.
+    /// See [`forget`](Self::forget): few handles that are dropped have left a waker.
     #[cold]
     #[inline(never)]
+    fn give_up(&self, waiting: &mut Waiting) {
+        drop(self.take_back(waiting));
+    }
+
+    /// Takes back the waiter that was left, unless the process has ended.
     fn take_back(&self, waiting: &mut Waiting) -> Option<Left<P>> {
         let address = mem::take(&mut waiting.0);
         // ORDERING: Relaxed: only the address matters, and this thread has left it, or has the

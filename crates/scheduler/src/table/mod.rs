@@ -19,6 +19,6 @@ pub use body::Item;
 pub use inline_box::InlineBox;
 pub use life::LifeCell;
 pub use pinned::Pinned;
-pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Placement, Slot, Urgency};
+pub use slot::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, POLICY, Placement, Slot, Urgency, Urgent};
 pub use table::{Completed, Table};
 pub use waiter::Waiting;

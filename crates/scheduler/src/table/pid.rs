@@ -43,7 +43,8 @@ impl Pid {
         Node((self.origin >> 32) as u32)
     }
 
-    /// Returns the number of its slot, by which [pins](crate::table::Pinned) and other data are found.
+    /// Returns the number of its slot, by which [pins](crate::table::Pinned) and other data are
+    /// found.
     #[inline]
     pub fn slot(self) -> u32 {
         (self.occupant >> 32) as u32

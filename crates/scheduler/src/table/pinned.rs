@@ -7,6 +7,7 @@ use std::time::Instant;
 use filch_process_state::{Reason, State};
 use filch_processors::Awaited;
 
+use crate::handle::handle::Block;
 use crate::process::error::Exit;
 use crate::table::body::Task;
 use crate::table::pid::Pid;
@@ -137,15 +138,26 @@ impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
 }
 
 impl<P: Protocol> Drop for Pinned<P> {
+    #[inline]
     fn drop(&mut self) {
         let table = self.table();
         // SAFETY: the pin, which goes with this.
-        if unsafe { table.unpin(self.slot()) }
-            && let Some(owner) = table.owner()
-        {
+        if unsafe { table.unpin(self.slot()) } {
             // SAFETY: the table says so.
-            unsafe { Handle::lent(owner).free() };
+            unsafe { free(table.owner()) };
         }
+    }
+}
+
+/// Frees the owner of a table, and so the table. One without a scheduler is freed by its user.
+///
+/// # Safety
+/// The table is retired, and the caller was the last that kept it.
+#[cold]
+unsafe fn free<P: Protocol>(owner: Option<NonNull<Block<P>>>) {
+    if let Some(owner) = owner {
+        // SAFETY: the caller's.
+        unsafe { Handle::lent(owner).free() };
     }
 }
 

@@ -61,9 +61,9 @@ pub(crate) type Policy<P> = Box<Box<dyn MailboxPolicy<P>>>;
 
 /// The placement of a process in the table, for its whole life.
 pub struct Placement<P: Protocol> {
-    /// Without one, the process takes all messages.
+    /// Goes with the kind [`POLICY`]. Without one, the process takes all messages.
     pub policy: Option<Policy<P>>,
-    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`].
+    /// [`IDLE_PRIORITY`], [`FUTURE`], [`CLOSED`], [`POLICY`].
     pub kind: u8,
     /// The number of the thread that it runs on; 0 if any will do.
     pub bound_to: u32,
@@ -76,7 +76,7 @@ pub const FUTURE: u8 = 2;
 /// The occupant takes no message.
 pub const CLOSED: u8 = 4;
 /// The occupant has a policy, which decides on each message.
-const POLICY: u8 = 8;
+pub const POLICY: u8 = 8;
 /// The occupant does not take all messages.
 pub const LIMITED: u8 = CLOSED | POLICY;
 
@@ -121,16 +121,16 @@ impl<P: Protocol> Slot<P> {
     pub(crate) fn furnish(&self, placement: Placement<P>, table: NonNull<Table<P>>) {
         self.stats.reset();
         self.urgency.reset();
-        let policy = u8::from(placement.policy.is_some()) * POLICY;
         // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
-        self.kind.store(placement.kind | policy, Ordering::Relaxed);
+        self.kind.store(placement.kind, Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
         self.table.store(table.as_ptr(), Ordering::Relaxed);
         self.has_handle.store(true, Ordering::Relaxed);
-        if placement.policy.is_some() {
-            // SAFETY: the caller has the slot, in which no process lives.
+        if let Some(policy) = placement.policy {
+            // SAFETY: the caller has the slot, in which no process lives; the last thread out has
+            // cleared the cell.
             self.policy
-                .with_mut(|policy| unsafe { *policy = placement.policy });
+                .with_mut(|cell| unsafe { cell.write(Some(policy)) });
         }
     }
 
@@ -177,7 +177,8 @@ impl<P: Protocol> Slot<P> {
     /// The caller is the last thread out.
     #[inline]
     pub(crate) unsafe fn clear(&self) {
-        // SAFETY: no pin is held, so neither a worker nor a handle has to do with the slot any more.
+        // SAFETY: no pin is held, so neither a worker nor a handle has to do with the slot any
+        // more.
         unsafe { self.life.clear() };
         if self.has(POLICY) {
             // SAFETY: as above.
@@ -264,40 +265,71 @@ impl<P: Protocol> Slot<P> {
 
 debug_fields!(Slot<P>, "Slot", index);
 
-/// A flag of the slot, set if the queue holds a signal that must not wait behind events.
+/// A byte of the slot, set if the queue holds a signal that must not wait behind events, or if the
+/// process is to end at once.
 #[derive(Debug, Default)]
-pub struct Urgency(AtomicBool);
+pub struct Urgency(AtomicU8);
+
+/// The queue holds an urgent signal.
+const SIGNAL: u8 = 1;
+/// The process is to end. This bit stays set.
+const END: u8 = 2;
+
+/// The urgent thing to do.
+#[must_use = "the bit that announced signals has been cleared"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgent {
+    /// Nothing is urgent.
+    Nothing,
+    /// The queue holds a signal that must be found before the next step.
+    Signal,
+    /// The process is to end.
+    End,
+}
 
 impl Urgency {
     /// Resets it for a new occupant. [`Table::occupy`] publishes it.
     #[inline]
     pub fn reset(&self) {
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
-        self.0.store(false, Ordering::Relaxed);
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Asks the process to end. The caller holds a pin, and wakes the process after this.
+    pub fn end(&self) {
+        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
+        // `submit`, is acquired by it; after a later one the process runs once more, and its worker
+        // looks here again.
+        self.0.fetch_or(END, Ordering::Relaxed);
     }
 
     /// Announces a signal, just pushed. The caller holds a pin, and wakes the process after this.
     pub fn signal(&self) {
-        // ORDERING: Release, partner of the Acquire in `clear`: the worker that clears the flag
-        // finds the signal in the queue. A swap and not a store: it finds those of other threads,
-        // too, whose release this continues.
-        self.0.swap(true, Ordering::Release);
+        // ORDERING: Release, partner of the Acquire in `take_signal`: the worker that clears this
+        // bit finds the signal in the queue.
+        self.0.fetch_or(SIGNAL, Ordering::Release);
     }
 
-    /// Returns true, and clears the flag, if a signal is urgent: the caller has the process, and
-    /// drains the queue for it now. Wait-free.
+    /// Returns the urgent thing, and clears the bit of signals: the caller has the process, and
+    /// drains the queue for them now. Wait-free.
     #[inline]
-    #[must_use = "the flag that announced signals has been cleared"]
-    pub fn take(&self) -> bool {
-        // ORDERING: Relaxed: a flag that is set too late to be seen here is followed by a wake-up,
-        // and that by a turn.
-        self.0.load(Ordering::Relaxed) && self.clear()
+    pub fn take(&self) -> Urgent {
+        // ORDERING: Relaxed: as in `end`. A bit that is set too late to be seen here is followed by
+        // a wake-up, and that by a turn.
+        match self.0.load(Ordering::Relaxed) {
+            0 => Urgent::Nothing,
+            word => self.take_signal(word),
+        }
     }
 
     #[cold]
-    fn clear(&self) -> bool {
+    fn take_signal(&self, word: u8) -> Urgent {
+        if word & END != 0 {
+            return Urgent::End;
+        }
         // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what
         // was pushed. The wake-up may still be to come, and the turn after it would not look.
-        self.0.swap(false, Ordering::Acquire)
+        self.0.fetch_and(!SIGNAL, Ordering::Acquire);
+        Urgent::Signal
     }
 }

@@ -37,8 +37,8 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Sets the owner of the table, for threads that hold nothing but a pin. To be called before the
-    /// table has an occupant.
+    /// Sets the owner of the table, for threads that hold nothing but a pin. To be called before
+    /// the table has an occupant.
     pub(crate) fn set_owner(&self, owner: NonNull<Block<P>>) {
         // ORDERING: Relaxed: the table is not shared yet.
         self.owner.store(owner.as_ptr(), Ordering::Relaxed);

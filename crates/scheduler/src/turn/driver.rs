@@ -15,7 +15,7 @@ use crate::process::command::{OpenCommand, dispatch};
 use crate::process::life_cycle::take_over;
 use crate::process::output::{Over, Status};
 use crate::table::body::{Body, EventList, Task, Waits};
-use crate::table::slot::{LIMITED, Slot};
+use crate::table::slot::{LIMITED, Slot, Urgent};
 use crate::turn::budget::{Budget, UNSAMPLED};
 use crate::turn::end::{After, Scratch, end, let_go, let_go_backlogged};
 use crate::turn::inbox::{Inbox, WaitEnds, put_back};
@@ -217,7 +217,11 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared().aborted.fetch_add(1, Ordering::Relaxed);
             return Err(output.fail(ProcessError::ShutDown));
         }
-        Ok(slot.urgency.take())
+        match slot.urgency.take() {
+            Urgent::Nothing => Ok(false),
+            Urgent::Signal => Ok(true),
+            Urgent::End => Err(output.fail(ProcessError::Terminated)),
+        }
     }
 
     /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks further

@@ -10,7 +10,9 @@ use filch_slab::Batch;
 use super::{Kept, body};
 use crate::process::error::Exit;
 use crate::table::body::Item;
-use crate::table::{CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table};
+use crate::table::{
+    CLOSED, FUTURE, IDLE_PRIORITY, LIMITED, Pinned, Placement, Slot, Table, Urgent,
+};
 use crate::{Activity, Event, Node, Outcome, Pid, ProcessInfo, Protocol};
 
 type Occupant = Slot<Model>;
@@ -112,7 +114,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     slot.stats.ask(1);
     slot.stats.set_future(true);
     slot.stats.empty_step();
-    slot.urgency.signal();
+    slot.urgency.end();
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, first, Loud(false));
@@ -128,7 +130,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     assert_eq!(slot.stats.commands(), 0);
     assert!(!slot.stats.awaits_waker());
     assert_eq!(slot.stats.empty_steps(), 0);
-    assert!(!slot.urgency.take());
+    assert_eq!(slot.urgency.take(), Urgent::Nothing);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     end(&table, second, Loud(false));
