@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use filch::scheduler::{BuildError, JoinError, ShutdownReport, StartError};
+use filch::scheduler::{JoinError, ShutdownReport, StartError};
 
 use super::protocol::WordCount;
 
@@ -14,7 +14,7 @@ pub(crate) enum CountError {
     /// The system refused the threads that read.
     IoThreads(io::Error),
     /// The scheduler refused to start.
-    Build(BuildError),
+    Build(StartError),
     /// A process failed or could not be submitted, with this message.
     Failed(String),
     /// The scheduler was shut down before the job was done.
@@ -28,9 +28,7 @@ impl CountError {
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::Build(BuildError::Processors(
-                StartError::NoProcessors | StartError::TooManyProcessors { .. }
-            ))
+            Self::Build(StartError::NoProcessors | StartError::TooManyProcessors { .. })
         )
     }
 }

@@ -18,8 +18,8 @@ use crate::table::pinned::Pinned;
 use crate::table::slot::Placement;
 use crate::table::teardown::Closed;
 use crate::{
-    Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
-    Protocol, Submission,
+    Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
+    Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -52,7 +52,8 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                self.begin(place, process, init, Options::default(), &[])
+                let begun = self.begin(place, process, init, Options::default(), &[]);
+                begun.map_err(SubmitError::Init)
             }
             Err(error) => {
                 let refused = Refused::new(Box::new(process), input);
@@ -133,7 +134,7 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: Options,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+    ) -> Result<ProcessHandle<P>, InitError<P>> {
         self.make_ready(&place, process, init, options, watches)?;
         if options.as_guest {
             place.run_here();
@@ -151,7 +152,7 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: Options,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<(), SubmitError<P>> {
+    ) -> Result<(), InitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
@@ -164,16 +165,16 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        if self.shared().journal.is_some() {
+        if self.shared().observer.is_some() {
             self.note_begin(pid, &*body.process);
         }
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(place, SubmitError::Init(error)));
+            return Err(self.turn_away(place, error));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(place, SubmitError::Hook(error)));
+            return Err(self.turn_away(place, error));
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -193,8 +194,8 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     #[inline(never)]
     fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
-        if let Some(journal) = &self.shared().journal {
-            journal.begin(pid, type_name(process), self.current_process());
+        if let Some(observer) = &self.shared().observer {
+            observer.begin(pid, type_name(process), self.current_process());
         }
     }
 
@@ -214,7 +215,7 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: SubmitError<P>) -> SubmitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
         error
     }
@@ -230,8 +231,8 @@ impl<P: Protocol> Handle<P> {
             // SAFETY: as above; the reference to the body is not used any more.
             let _ = catch_panic(|| unsafe { slot.life.drop_body() });
         }
-        if let Some(journal) = &self.shared().journal {
-            journal.end(pid);
+        if let Some(observer) = &self.shared().observer {
+            observer.end(pid);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.
@@ -257,9 +258,12 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => place.begin_with(start.process, |process, context| {
-                init(process, context, start.method, start.input)
-            }),
+            Ok((place, start)) => {
+                let begun = place.begin_with(start.process, |process, context| {
+                    init(process, context, start.method, start.input)
+                });
+                begun.map_err(SubmitError::Init)
+            }
             Err((error, start)) => {
                 let refused = Refused::new(start.process.into_boxed(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))
@@ -286,15 +290,14 @@ impl<P: Protocol> Refused<P> {
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
 
-/// The reason why a process was not submitted. Unless its `init` or a hook refused, it comes back.
+/// The reason why a process was not submitted.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
-    /// The scheduler did not admit it.
+    /// The scheduler did not admit it; it comes back.
     NotAdmitted(NotAdmitted, Refused<P>),
-    /// `init` returned an error or panicked; the process was closed.
+    /// Its `init`, or the [hook](crate::LifeCycle::on_start), refused or panicked; the process was
+    /// closed.
     Init(InitError<P>),
-    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
-    Hook(HookError<P>),
 }
 
 impl<P: Protocol> fmt::Display for SubmitError<P> {
@@ -302,7 +305,6 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
         match self {
             Self::NotAdmitted(error, _) => error.fmt(f),
             Self::Init(error) => error.fmt(f),
-            Self::Hook(error) => error.fmt(f),
         }
     }
 }
@@ -311,7 +313,6 @@ error_by_display!(
     SubmitError<P: Protocol>,
     Self::NotAdmitted(error, _) => error,
     Self::Init(error) => error,
-    Self::Hook(error) => error,
 );
 
 /// A value that comes back with an error. Threads may share the error, as `Box<dyn Error + Send +

@@ -1,11 +1,10 @@
 //! The figures of the workers' work.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use filch_processors::{ProcessorStats, QueueLengths};
 use filch_sync::atomic::Ordering;
 
-use crate::table::stats::Counters;
 use crate::{Handle, Protocol};
 
 /// The figures of a scheduler since its start.
@@ -65,56 +64,44 @@ impl Stats {
     }
 }
 
-/// Names and widths of the columns.
-const COLUMNS: [(&str, usize); 12] = [
-    ("ended", 9),
-    ("failed", 8),
-    ("steps", 10),
-    ("messages", 10),
-    ("commands", 10),
-    ("completions", 12),
-    ("empty", 8),
-    ("stolen", 9),
-    ("steals", 8),
-    ("in vain", 9),
-    ("parks", 8),
-    ("wake-ups", 9),
+/// A column's name, and its figure.
+type Column = (&'static str, fn(&WorkerStats) -> u64);
+
+/// The columns of the table for people.
+const COLUMNS: [Column; 12] = [
+    ("ended", |worker| worker.ended),
+    ("failed", |worker| worker.failed),
+    ("steps", |worker| worker.steps),
+    ("messages", |worker| worker.messages),
+    ("commands", |worker| worker.commands),
+    ("completions", |worker| worker.completions),
+    ("empty", |worker| worker.empty_steps),
+    ("stolen", |worker| worker.processor.stolen),
+    ("steals", |worker| worker.processor.steals),
+    ("in vain", |worker| worker.processor.failed_steals),
+    ("parks", |worker| worker.processor.parks),
+    ("wake-ups", |worker| worker.processor.wake_ups),
 ];
 
-impl WorkerStats {
-    /// Returns the figures in the order of [`COLUMNS`].
-    fn columns(&self) -> [u64; COLUMNS.len()] {
-        [
-            self.ended,
-            self.failed,
-            self.steps,
-            self.messages,
-            self.commands,
-            self.completions,
-            self.empty_steps,
-            self.processor.stolen,
-            self.processor.steals,
-            self.processor.failed_steals,
-            self.processor.parks,
-            self.processor.wake_ups,
-        ]
-    }
+/// The width of the column of that name.
+fn width(name: &str) -> usize {
+    name.len().max(7) + 2
 }
 
 /// A table for people: a line per worker, and their sum.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<7}", "worker")?;
-        for (name, width) in COLUMNS {
-            write!(f, "{name:>width$}")?;
+        for (name, _) in COLUMNS {
+            write!(f, "{name:>0$}", width(name))?;
         }
         let names = (0..self.workers.len()).map(|index| index.to_string());
         let total = self.total();
         let workers = self.workers.iter().chain([&total]);
-        for (name, worker) in names.chain(["all".to_owned()]).zip(workers) {
-            write!(f, "\n{name:<7}")?;
-            for ((_, width), value) in COLUMNS.into_iter().zip(worker.columns()) {
-                write!(f, "{value:>width$}")?;
+        for (worker, figures) in names.chain(["all".to_owned()]).zip(workers) {
+            write!(f, "\n{worker:<7}")?;
+            for (name, figure) in COLUMNS {
+                write!(f, "{:>1$}", figure(figures), width(name))?;
             }
         }
         let queues = &self.queues;
@@ -123,12 +110,8 @@ impl fmt::Display for Stats {
             "\nlive processes: {}; runnable: {} new, {} woken, {} given way, {} of idle priority",
             self.live, queues.new, queues.woken, queues.given_way, queues.idle_priority,
         )?;
-        let local = queues.local.iter().map(usize::to_string);
-        write!(
-            f,
-            ", on the workers {}",
-            local.collect::<Vec<_>>().join(" + ")
-        )?;
+        let local: Vec<_> = queues.local.iter().map(usize::to_string).collect();
+        write!(f, ", on the workers {}", local.join(" + "))?;
         match self.dropped {
             0 => Ok(()),
             dropped => write!(f, "\nmessages dropped for want of room: {dropped}"),
@@ -136,34 +119,28 @@ impl fmt::Display for Stats {
     }
 }
 
-impl WorkerStats {
-    fn of(counters: &Counters, processor: ProcessorStats) -> Self {
-        Self {
-            steps: counters.steps.get(),
-            messages: counters.messages.get(),
-            commands: counters.commands.get(),
-            completions: counters.completions.get(),
-            empty_steps: counters.empty_steps.get(),
-            ended: counters.ended.get(),
-            failed: counters.failed.get(),
-            processor,
-        }
-    }
-}
-
 impl<P: Protocol> Handle<P> {
     /// Returns the figures so far. Each number was true at some moment during the call.
     pub fn stats(&self) -> Stats {
-        let processors = self.shared().processors.stats();
+        let counters = self.shared().counters.iter();
+        let processors = self.shared().processors.stats().into_iter();
+        let workers = iter::zip(counters, processors);
         Stats {
             live: self.live(),
             // ORDERING: Relaxed: a figure for people.
             dropped: self.shared().dropped.load(Ordering::Relaxed),
             queues: self.shared().processors.queue_lengths(),
-            workers: processors
-                .into_iter()
-                .zip(&self.shared().counters)
-                .map(|(processor, counters)| WorkerStats::of(counters, processor))
+            workers: workers
+                .map(|(counters, processor)| WorkerStats {
+                    steps: counters.steps.get(),
+                    messages: counters.messages.get(),
+                    commands: counters.commands.get(),
+                    completions: counters.completions.get(),
+                    empty_steps: counters.empty_steps.get(),
+                    ended: counters.ended.get(),
+                    failed: counters.failed.get(),
+                    processor,
+                })
                 .collect(),
         }
     }

@@ -17,10 +17,21 @@ use crate::table::slot::Slot;
 #[derive(Debug)]
 pub(crate) struct Budget {
     /// The most events that a step is given: at least one.
-    events: u32,
-    /// The time that it goes on with them, step after step.
-    slice: Duration,
-    clock: Clock,
+    pub(crate) events: u32,
+    /// The time that it goes on with them, step after step. If it is zero, only their number
+    /// counts.
+    pub(crate) slice: Duration,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            events: 1024,
+            slice: Duration::from_millis(4),
+            clock: filch_sync::time::now,
+        }
+    }
 }
 
 /// The clock: the system's, or a test's.
@@ -52,17 +63,6 @@ const STEPS_PER_SLICE: u128 = 4;
 const LOOK_AHEAD: usize = 16;
 
 impl Budget {
-    /// Gives at most `events` a step, which is at least one. Without a slice only this number
-    /// counts.
-    pub(crate) fn new(events: usize, slice: Duration, clock: Clock) -> Self {
-        let events = u32::try_from(events).unwrap_or(u32::MAX);
-        Self {
-            events,
-            slice,
-            clock,
-        }
-    }
-
     /// Returns the number of events for the first step of a process: at least one.
     pub(crate) fn first_allowance(&self) -> u32 {
         if self.slice.is_zero() {

@@ -59,8 +59,8 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
         tell_all(handle, told, pid, &reason);
     }
     life_cycle::complete(&context, &reason);
-    if let Some(journal) = &handle.shared().journal {
-        journal.end(pid);
+    if let Some(observer) = &handle.shared().observer {
+        observer.end(pid);
     }
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
