@@ -163,7 +163,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         method: &str,
         input: P::Input,
     ) -> Result<P::Output, ExecuteError<P>> {
-        execute::execute(self.borrow(), process, method, input)
+        execute::execute(self.borrow(), process, method, input, None)
     }
 
     /// As [`execute`](Self::execute), for at most `timeout`. Takes no steps, as they might last
@@ -179,7 +179,7 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
         input: P::Input,
         timeout: Duration,
     ) -> Result<P::Output, ExecuteError<P>> {
-        execute::execute_timeout(self.borrow(), process, method, input, timeout)
+        execute::execute(self.borrow(), process, method, input, Some(timeout))
     }
 
     /// Submits a future, of any output, as a process. Lock-free, except for memory.
