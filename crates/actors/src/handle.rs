@@ -151,8 +151,8 @@ pub trait HandleExt<P: Protocol>: Borrow<Handle<P>> {
     /// and its thread-local values, and count as a worker's: see [`is_worker`](Handle::is_worker).
     /// The caller waits for all that the process waits for, in either case: so a lock that the
     /// caller holds does no more harm than otherwise.
-    /// [`Builder::threads`](filch_scheduler::Builder::threads) can forbid it, and a scheduler that lends
-    /// its workers to a [pool](Handle::pool) has no guests.
+    /// [`Builder::threads`](filch_scheduler::Builder::threads) can forbid it, and a scheduler that
+    /// lends its workers to a [pool](Handle::pool) has no guests.
     ///
     /// # Errors
     /// As [`submit`](Handle::submit) and

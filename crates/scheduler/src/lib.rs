@@ -51,7 +51,7 @@ pub use observe::running::{CallKind, RunningCall};
 pub use observe::standstill::{Standstill, StandstillError, Verdict};
 pub use observe::stats::{Stats, WorkerStats};
 pub use process::command::{CommandHandler, Completion, OpenCommand};
-pub use process::context::{Context, ProcessWaker};
+pub use process::context::Context;
 pub use process::error::{AnyOutput, Outcome, ProcessError};
 pub use process::event::{Cancel, CommandError, Event, Events};
 pub use process::life_cycle::{LifeCycle, Observer, PendingCommand, ProcessDetails};

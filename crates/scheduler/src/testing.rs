@@ -1,6 +1,7 @@
 //! Steps that a test makes a process take, instead of a worker: the interface for `filch-testing`.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use filch_sync::panic::catch_panic;
 
@@ -72,8 +73,8 @@ impl<P: Protocol> ProcessSlot<P> {
             }
         };
         Said {
-            commands: output.drain_commands().collect(),
-            opened: output.drain_opened().collect(),
+            commands: mem::take(&mut output.commands),
+            opened: mem::take(&mut output.opened),
             next,
             answers: output,
         }

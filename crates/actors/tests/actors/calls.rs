@@ -307,9 +307,7 @@ fn an_answer_comes_when_all_is_over_that_belongs_to_the_step() {
             in_handler();
             completion.complete(0);
         };
-        let builder = Scheduler::builder()
-            .workers(1)
-            .threads(|set| set.guests(may_visit));
+        let builder = Scheduler::builder().threads(|set| set.processors(1).guests(may_visit));
         let scheduler = builder.handler(handler).build().unwrap();
         let in_step = looks.clone();
         let step = move |_: &Context<'_, Calls>, event, out: &mut StepOutput<Calls>| {

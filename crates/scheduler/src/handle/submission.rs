@@ -11,7 +11,7 @@ use crate::table::pinned::Pinned;
 use crate::table::slot::Placement;
 use crate::{
     BoundThread, Context, ExitReason, Handle, InitError, MailboxPolicy, NotAdmitted, Pid, Process,
-    ProcessHandle, Protocol,
+    ProcessHandle, Protocol, SubmitError,
 };
 
 /// A process that is about to be submitted, with its options; from [`Handle::submission`].
@@ -281,7 +281,11 @@ impl<P: Protocol> Place<'_, P> {
         self,
         process: impl Process<P> + 'static,
     ) -> Result<ProcessHandle<P>, InitError<P>> {
-        self.begin_with(process_box(process), |_, _| Ok(()))
+        let begun = self.begin_with(process_box(process), |_, _| Ok(()));
+        begun.map_err(|error| match error {
+            SubmitError::Init(error) => error,
+            error @ SubmitError::NotAdmitted(..) => unreachable!("it has its place: {error}"),
+        })
     }
 
     /// Begins a process with that `init`.
@@ -289,7 +293,7 @@ impl<P: Protocol> Place<'_, P> {
         mut self,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-    ) -> Result<ProcessHandle<P>, InitError<P>> {
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         let Some(pinned) = self.pinned.take() else {
             unreachable!("a process that begins uses it up")
         };

@@ -52,8 +52,7 @@ impl<P: Protocol> Handle<P> {
                 let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
                     init(process, context, method, input)
                 };
-                let begun = self.begin(place, process, init, Options::default(), &[]);
-                begun.map_err(SubmitError::Init)
+                self.begin(place, process, init, Options::default(), &[])
             }
             Err(error) => {
                 let refused = Refused::new(Box::new(process), input);
@@ -134,7 +133,7 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: Options,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<ProcessHandle<P>, InitError<P>> {
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         self.make_ready(&place, process, init, options, watches)?;
         if options.as_guest {
             place.run_here();
@@ -152,7 +151,7 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: Options,
         watches: &[(WatchKind, Pid)],
-    ) -> Result<(), InitError<P>> {
+    ) -> Result<(), SubmitError<P>> {
         let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
@@ -215,9 +214,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> InitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> SubmitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
-        error
+        SubmitError::Init(error)
     }
 
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
@@ -258,12 +257,9 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         match self.admit() {
-            Ok((place, start)) => {
-                let begun = place.begin_with(start.process, |process, context| {
-                    init(process, context, start.method, start.input)
-                });
-                begun.map_err(SubmitError::Init)
-            }
+            Ok((place, start)) => place.begin_with(start.process, |process, context| {
+                init(process, context, start.method, start.input)
+            }),
             Err((error, start)) => {
                 let refused = Refused::new(start.process.into_boxed(), start.input);
                 Err(SubmitError::NotAdmitted(error, refused))

@@ -46,9 +46,9 @@ impl<P: Protocol> Handle<P> {
     /// Blocking.
     ///
     /// Beyond the [limit of threads](filch_processors::Config::thread_limit), and while the
-    /// scheduler shuts down, `call` keeps the worker. Therefore it must not wait for another process of the same
-    /// scheduler. Worth it from some ten microseconds on. A panic in `call` goes on through the
-    /// step.
+    /// scheduler shuts down, `call` keeps the worker. Therefore it must not wait for another
+    /// process of the same scheduler. Worth it from some ten microseconds on. A panic in `call`
+    /// goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared().processors.blocking(call)
     }

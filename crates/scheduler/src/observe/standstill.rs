@@ -94,53 +94,38 @@ impl Standstill {
         };
         self.processes.iter().any(process_is) || self.futures.iter().any(future_is)
     }
+}
 
-    /// Returns the first line of the report.
-    fn headline(&self) -> String {
-        let (is_are, waiting) = match self.processes.len() {
-            1 => ("is", "1 process waits".to_owned()),
-            count => ("are", format!("{count} processes wait")),
-        };
-        let outstanding = |process: &ProcessInfo| u64::from(process.outstanding);
-        let commands: u64 = self.processes.iter().map(outstanding).sum();
-        let woken = self.futures.iter().filter(|one| one.wakers > 0).count();
-        let futures = match woken {
-            0 => String::new(),
-            1 => ", 1 future may be woken from there".to_owned(),
-            count => format!(", {count} futures may be woken from there"),
-        };
-        let outside = format!("{commands} commands are under way outside{futures}");
-        match self.verdict() {
-            Verdict::AllEnded => "all processes have ended".to_owned(),
-            Verdict::AwaitsTimers(PendingTimers { count, next }) => {
-                let pending = match count {
-                    1 => "1 timer is pending, due".to_owned(),
-                    _ => format!("{count} timers are pending, the first due"),
-                };
-                format!("{waiting}; {pending} in {next:?}; {outside}:")
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AllEnded => f.write_str("all processes have ended"),
+            Self::AwaitsTimers(PendingTimers { count, next }) => {
+                write!(f, "pending timers: {count}, the first due in {next:?}")
             }
-            Verdict::AwaitsOutside => {
-                format!("{waiting}; {outside}, and nothing runs before that comes:")
+            Self::AwaitsOutside => f.write_str("nothing runs before one of these comes"),
+            Self::Deadlock => {
+                f.write_str("unless a thread outside sends messages, they wait for ever")
             }
-            Verdict::Deadlock if self.futures.is_empty() => format!(
-                "{waiting} for messages; no command is under way, so unless a thread outside sends \
-                 some, they wait for ever:"
-            ),
-            Verdict::Deadlock => format!(
-                "{waiting}; no command is under way, and no waker {is_are} held outside; so unless \
-                 a thread outside sends messages, they wait for ever:"
-            ),
         }
     }
 }
 
 impl fmt::Display for Standstill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.headline())?;
-        if self.processes.is_empty() {
-            return Ok(());
+        let (waiting, verdict) = (self.processes.len(), self.verdict());
+        if waiting == 0 {
+            return verdict.fmt(f);
         }
-        write!(f, "\n{}", ProcessList(&self.processes))?;
+        let outstanding = |process: &ProcessInfo| u64::from(process.outstanding);
+        let commands: u64 = self.processes.iter().map(outstanding).sum();
+        let woken = self.futures.iter().filter(|one| one.wakers > 0).count();
+        write!(
+            f,
+            "processes that wait: {waiting}; commands under way outside: {commands}; futures with \
+             a waker outside: {woken}; {verdict}:\n{}",
+            ProcessList(&self.processes)
+        )?;
         for future in self.futures.iter().filter(|one| !one.awaits.is_empty()) {
             let awaits: Vec<_> = future.awaits.iter().map(Pid::to_string).collect();
             write!(f, "\n{} awaits {}", future.pid, awaits.join(", "))?;

@@ -1,6 +1,6 @@
 //! The figures of the workers' work.
 
-use std::{fmt, iter};
+use std::iter;
 
 use filch_processors::{ProcessorStats, QueueLengths};
 use filch_sync::atomic::Ordering;
@@ -61,61 +61,6 @@ impl Stats {
                 failed: sum.failed + worker.failed,
                 processor: sum.processor + worker.processor,
             })
-    }
-}
-
-/// A column's name, and its figure.
-type Column = (&'static str, fn(&WorkerStats) -> u64);
-
-/// The columns of the table for people.
-const COLUMNS: [Column; 12] = [
-    ("ended", |worker| worker.ended),
-    ("failed", |worker| worker.failed),
-    ("steps", |worker| worker.steps),
-    ("messages", |worker| worker.messages),
-    ("commands", |worker| worker.commands),
-    ("completions", |worker| worker.completions),
-    ("empty", |worker| worker.empty_steps),
-    ("stolen", |worker| worker.processor.stolen),
-    ("steals", |worker| worker.processor.steals),
-    ("in vain", |worker| worker.processor.failed_steals),
-    ("parks", |worker| worker.processor.parks),
-    ("wake-ups", |worker| worker.processor.wake_ups),
-];
-
-/// The width of the column of that name.
-fn width(name: &str) -> usize {
-    name.len().max(7) + 2
-}
-
-/// A table for people: a line per worker, and their sum.
-impl fmt::Display for Stats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<7}", "worker")?;
-        for (name, _) in COLUMNS {
-            write!(f, "{name:>0$}", width(name))?;
-        }
-        let names = (0..self.workers.len()).map(|index| index.to_string());
-        let total = self.total();
-        let workers = self.workers.iter().chain([&total]);
-        for (worker, figures) in names.chain(["all".to_owned()]).zip(workers) {
-            write!(f, "\n{worker:<7}")?;
-            for (name, figure) in COLUMNS {
-                write!(f, "{:>1$}", figure(figures), width(name))?;
-            }
-        }
-        let queues = &self.queues;
-        write!(
-            f,
-            "\nlive processes: {}; runnable: {} new, {} woken, {} given way, {} of idle priority",
-            self.live, queues.new, queues.woken, queues.given_way, queues.idle_priority,
-        )?;
-        let local: Vec<_> = queues.local.iter().map(usize::to_string).collect();
-        write!(f, ", on the workers {}", local.join(" + "))?;
-        match self.dropped {
-            0 => Ok(()),
-            dropped => write!(f, "\nmessages dropped for want of room: {dropped}"),
-        }
     }
 }
 

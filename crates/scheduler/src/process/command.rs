@@ -8,9 +8,7 @@ use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::table::body::Item;
 use crate::table::pinned::Pinned;
-use crate::{
-    CommandError, EndCall, Event, ExitReason, Handle, Pid, ProcessError, ProcessHandle, Protocol,
-};
+use crate::{CommandError, Event, Handle, Pid, ProcessError, ProcessHandle, Protocol};
 
 /// Does the commands that processes yield.
 ///
@@ -90,12 +88,6 @@ impl<P: Protocol> Completion<P> {
         + 'static,
     ) {
         process.on_exit(|exit| self.answer_by(|| reply(exit)));
-    }
-
-    /// Calls `call` when the process that yielded the command has ended, and nobody waits for its
-    /// answer any more: to give up a request, a timer, a place in a line. See [`Handle::at_end`].
-    pub fn at_end(&self, call: impl FnOnce(&ExitReason) + Send + 'static) -> EndCall {
-        self.scheduler.at_end(self.pid(), call)
     }
 }
 
@@ -187,7 +179,7 @@ impl<P: Protocol> OpenCommand<P> {
     }
 
     /// Checks if the process still lives. If not, nobody reads the answer, and the work for it can
-    /// be saved.
+    /// be saved. To be told of that, use [`Handle::at_end`].
     pub fn is_wanted(&self) -> bool {
         !self.process().slot().events.is_closed()
     }

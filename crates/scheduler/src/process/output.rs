@@ -22,13 +22,13 @@ use crate::{Context, Process, ProcessError, Protocol};
 /// with more than 1024 commands the worker frees their memory.
 pub struct StepOutput<P: Protocol> {
     /// The commands with their tags.
-    commands: Vec<(u64, P::Command)>,
+    pub(crate) commands: Vec<(u64, P::Command)>,
     /// The tags of the commands that the handler does not do.
-    opened: Vec<u64>,
+    pub(crate) opened: Vec<u64>,
     /// The answers to give when the turn is over.
     answers: VecDeque<Prepared>,
     /// Set if there are any of these: one check, as most steps have none.
-    has_more: bool,
+    pub(crate) has_more: bool,
     status: Status<P>,
     /// The exit of a process that ends. It stays here until it goes where the handle finds it: it
     /// is large, and would be moved from function to function.
@@ -226,24 +226,6 @@ impl<P: Protocol> StepOutput<P> {
             Some(exit) => exit,
             None => unreachable!("a process that ends has an exit"),
         }
-    }
-
-    /// Checks if there are commands or answers.
-    pub(crate) fn has_more(&self) -> bool {
-        self.has_more
-    }
-
-    pub(crate) fn has_commands(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
-    pub(crate) fn drain_commands(&mut self) -> std::vec::Drain<'_, (u64, P::Command)> {
-        self.commands.drain(..)
-    }
-
-    /// Takes the tags of the commands that the step has opened.
-    pub(crate) fn drain_opened(&mut self) -> std::vec::Drain<'_, u64> {
-        self.opened.drain(..)
     }
 
     /// Frees the memory of very many commands, after they have been drained.

@@ -34,7 +34,7 @@ pub(crate) fn show_scheduler(handle: &Handle<Soak>) {
         let first = handle.dump();
         thread::park_timeout(Duration::from_secs(1));
         let (second, stats) = (handle.dump(), handle.stats());
-        let mut text = format!("{first}\n-- a second later\n{second}\n-- statistics\n{stats}\n");
+        let mut text = format!("{first}\n-- a second later\n{second}\n-- statistics\n{stats:#?}\n");
         for info in handle.list().into_iter().take(40) {
             text.push_str(&format!("{info:?}\n"));
         }
