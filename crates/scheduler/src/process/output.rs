@@ -1,7 +1,6 @@
 //! The output of a step.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
@@ -26,7 +25,7 @@ pub struct StepOutput<P: Protocol> {
     /// The tags of the commands that the handler does not do.
     pub(crate) opened: Vec<u64>,
     /// The answers to give when the turn is over.
-    answers: VecDeque<Prepared>,
+    answers: Vec<Prepared>,
     /// Set if there are any of these: one check, as most steps have none.
     pub(crate) has_more: bool,
     status: Status<P>,
@@ -78,7 +77,7 @@ impl<P: Protocol> StepOutput<P> {
         Self {
             commands: Vec::new(),
             opened: Vec::new(),
-            answers: VecDeque::new(),
+            answers: Vec::new(),
             has_more: false,
             status: Status::Idle,
             exit: None,
@@ -106,7 +105,7 @@ impl<P: Protocol> StepOutput<P> {
     /// handler, and, after a last step, the process has been [closed](Process::close). A step that
     /// fails or panics afterwards does not take it back.
     pub fn give_after_turn(&mut self, answer: Prepared) {
-        self.answers.push_back(answer);
+        self.answers.push(answer);
         self.has_more = true;
     }
 
@@ -242,12 +241,10 @@ impl<P: Protocol> StepOutput<P> {
 
     /// Gives the callers their answers, after the commands have been drained.
     pub(crate) fn give_answers(&mut self) {
-        while let Some(answer) = self.answers.pop_front() {
-            // An answer whose caller has gone is dropped here: that is user code.
-            drop_contained(answer);
-        }
+        // An answer whose caller has gone is dropped here: that is user code.
+        drop_all_contained(self.answers.drain(..));
         if self.answers.capacity() > MOST_KEPT {
-            self.answers = VecDeque::new();
+            self.answers = Vec::new();
         }
         self.has_more = false;
     }
