@@ -156,13 +156,7 @@ impl Shared {
         }
         loop {
             let passed;
-            (guard, passed) = match deadline {
-                Some(deadline) => wait_until(&self.condvar, &self.lock, guard, deadline),
-                None => {
-                    let woken = self.condvar.wait(guard);
-                    (woken.unwrap_or_else(PoisonError::into_inner), false)
-                }
-            };
+            (guard, passed) = wait_until(&self.condvar, &self.lock, guard, deadline);
             if passed {
                 // The token may have come together with the deadline: then take it.
                 return self.token.withdraw();

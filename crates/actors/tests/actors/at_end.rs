@@ -110,7 +110,8 @@ fn a_completion_tells_of_the_end_of_its_process() {
     let scheduler = scheduler(2);
     let (process, completion) = asked(&scheduler);
     let (tell, told) = mpsc::channel();
-    let _ = completion.at_end(move |reason| tell.send(reason.clone()).unwrap());
+    let (scheduler, pid) = (completion.handle(), completion.pid());
+    let _ = scheduler.at_end(pid, move |reason| tell.send(reason.clone()).unwrap());
     assert!(told.try_recv().is_err());
     scheduler.terminate(process.pid()).unwrap();
     assert!(matches!(told.recv(), Ok(ExitReason::Terminated)));

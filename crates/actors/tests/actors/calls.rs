@@ -188,12 +188,13 @@ fn whose_steps_the_caller_takes() {
     let idle = scheduler.submission(process, "run", ()).idle_priority();
     assert!(!takes_step(idle, on));
     let (process, on) = echo();
-    assert!(!takes_step(bound.submission(process, "run", ()), on));
+    let there = scheduler.submission(process, "run", ()).bound_to(&bound);
+    assert!(!takes_step(there, on));
 }
 
 #[test]
 fn guests_can_be_forbidden() {
-    let scheduler = builder(2).guests(false).build().unwrap();
+    let scheduler = builder(2).threads(|set| set.guests(false)).build().unwrap();
     let (process, on) = echo();
     let pid = start(&scheduler, process);
     assert_eq!(call(&scheduler, pid, 1).unwrap(), 1);
@@ -301,7 +302,7 @@ fn an_answer_comes_when_all_is_over_that_belongs_to_the_step() {
             in_handler();
             completion.complete(0);
         };
-        let builder = Scheduler::builder().workers(1).guests(may_visit);
+        let builder = Scheduler::builder().threads(|set| set.processors(1).guests(may_visit));
         let scheduler = builder.handler(handler).build().unwrap();
         let in_step = looks.clone();
         let step = move |_: &Context<'_, Calls>, event, out: &mut StepOutput<Calls>| {

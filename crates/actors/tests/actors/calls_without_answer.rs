@@ -28,7 +28,10 @@ fn however_the_step_ends() {
     for may_visit in [false, true] {
         for answers in [false, true] {
             for end in [End::Fails, End::Panics, End::Done, End::Idle] {
-                let scheduler = builder(2).guests(may_visit).build().unwrap();
+                let scheduler = builder(2)
+                    .threads(|set| set.guests(may_visit))
+                    .build()
+                    .unwrap();
                 let process = called(move |_, (number, caller), out| {
                     if answers {
                         out.answer(caller, number);
@@ -64,7 +67,7 @@ fn however_the_step_ends() {
 /// waits for a process that is over.
 #[test]
 fn a_process_that_ends_fails_the_calls_that_it_keeps() {
-    let scheduler = builder(1).guests(false).build().unwrap();
+    let scheduler = builder(1).threads(|set| set.guests(false)).build().unwrap();
     let (gate, is_open) = mpsc::channel::<()>();
     let (told, kept) = mpsc::channel();
     let mut keeps = Vec::new();
@@ -208,7 +211,10 @@ fn an_answer_that_comes_too_late() {
 #[test]
 fn a_shutdown_while_a_caller_waits() {
     for may_visit in [false, true] {
-        let scheduler = builder(2).guests(may_visit).build().unwrap();
+        let scheduler = builder(2)
+            .threads(|set| set.guests(may_visit))
+            .build()
+            .unwrap();
         let mut keeps = Vec::new();
         let (told, kept) = mpsc::channel();
         let process = called(move |_, (_, caller), _| {

@@ -65,12 +65,6 @@ fn the_newest_are_dropped() {
     let pid = held.process.pid();
     (0..5).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
     assert_eq!(scheduler.stats().dropped, 3);
-    assert!(
-        scheduler
-            .stats()
-            .to_string()
-            .contains("for want of room: 3")
-    );
     assert_eq!(held.step(), [0, 1]);
     scheduler.send(pid, (0, 5)).unwrap();
     assert_eq!(held.step(), [5]);

@@ -152,7 +152,9 @@ fn whoever_joins_gets_the_right_output() {
 
 #[test]
 fn guests_can_be_forbidden() {
-    let scheduler = Scheduler::builder().workers(2).guests(false);
+    let scheduler = Scheduler::builder()
+        .workers(2)
+        .threads(|set| set.guests(false));
     let scheduler = scheduler.handler(handle).build().unwrap();
     let (process, on) = telling(1);
     assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);

@@ -185,7 +185,7 @@ fn a_message_that_a_timer_will_send_is_no_deadlock() {
     assert_eq!(standstill.verdict(), due(1, 3), "{standstill}");
     let text = Rings::of(&standstill).to_string();
     assert!(
-        text.starts_with("1 process waits; 1 timer is pending, due in 3s"),
+        text.contains("; pending timers: 1, the first due in 3s:"),
         "{text}"
     );
     let key = timers
@@ -273,8 +273,6 @@ fn steps_without_an_event_beside_commands_are_counted() {
     });
     scheduler.submit(process, "run", 0).unwrap().join().unwrap();
     assert_eq!(scheduler.stats().total().empty_steps, empty - 1);
-    let table = scheduler.stats().to_string();
-    assert!(table.contains("empty"), "{table}");
 }
 
 /// It never stops running. A failure: the wait does not return.

@@ -6,7 +6,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::PoisonError;
 use std::time::Instant;
 
 use filch_sync::atomic::{Ordering, fence};
@@ -95,14 +94,11 @@ impl Coordinator {
                 } else {
                     Ok(true)
                 });
-            } else if let Some(deadline) = deadline {
+            } else {
                 let over;
                 (moments, over) =
                     wait_until(&observers.changed, &observers.moments, moments, deadline);
                 outcome = (over && moments.seen == before).then_some(Ok(false));
-            } else {
-                let woken = observers.changed.wait(moments);
-                moments = woken.unwrap_or_else(PoisonError::into_inner);
             }
         };
         drop(moments);

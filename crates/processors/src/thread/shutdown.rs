@@ -31,22 +31,19 @@ impl<T: Send + 'static> Processors<T> {
     /// # Panics
     /// On a thread of the pool, which would wait for itself.
     pub fn wait_quiescent(&self) -> Result<(), NeverQuiescent> {
-        self.wait_quiescent_by(None).map(drop)
+        self.wait_quiescent_until(None).map(drop)
     }
 
-    /// Waits as [`wait_quiescent`](Self::wait_quiescent) does, until the `deadline` at most.
-    /// Returns whether there was such a moment: `false` says that something ran until then.
+    /// Waits as [`wait_quiescent`](Self::wait_quiescent) does, until the `deadline` at most, if
+    /// there is one. Returns whether there was such a moment: `false` says that something ran until
+    /// then.
     ///
     /// # Errors
     /// As [`wait_quiescent`](Self::wait_quiescent).
     ///
     /// # Panics
     /// As [`wait_quiescent`](Self::wait_quiescent).
-    pub fn wait_quiescent_until(&self, deadline: Instant) -> Result<bool, NeverQuiescent> {
-        self.wait_quiescent_by(Some(deadline))
-    }
-
-    fn wait_quiescent_by(&self, deadline: Option<Instant>) -> Result<bool, NeverQuiescent> {
+    pub fn wait_quiescent_until(&self, deadline: Option<Instant>) -> Result<bool, NeverQuiescent> {
         assert!(
             !self.is_machine(),
             "a task that waits until no task runs waits for itself"

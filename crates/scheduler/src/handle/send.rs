@@ -184,6 +184,11 @@ impl<P: Protocol> Handle<P> {
         self.enqueue_by(slot, Processors::schedule);
     }
 
+    /// Puts a process that has yielded behind the others; ends its turn.
+    pub(crate) fn requeue(&self, slot: &Slot<P>) {
+        self.enqueue_by(slot, Processors::give_way_at_end);
+    }
+
     #[inline]
     fn enqueue_by(&self, slot: &Slot<P>, schedule: impl FnOnce(&Processors<Task<P>>, Task<P>)) {
         let processors = &self.shared().processors;
@@ -191,15 +196,6 @@ impl<P: Protocol> Handle<P> {
             processors.schedule_idle(Task::of(slot));
         } else {
             schedule(processors, Task::of(slot));
-        }
-    }
-
-    /// Puts a process that has yielded behind the others; ends its turn.
-    pub(crate) fn requeue(&self, slot: &Slot<P>) {
-        if slot.has(IDLE_PRIORITY) {
-            self.shared().processors.schedule_idle(Task::of(slot));
-        } else {
-            self.shared().processors.give_way_at_end(Task::of(slot));
         }
     }
 

@@ -17,8 +17,8 @@ use crate::table::pid::Pid;
 use crate::table::pinned::Pinned;
 use crate::table::slot::{IDLE_PRIORITY, Placement};
 use crate::{
-    Cancel, Context, ExitReason, Handle, HookError, InitError, NotAdmitted, Process, ProcessHandle,
-    Protocol, Submission,
+    Cancel, Context, ExitReason, Handle, InitError, NotAdmitted, Process, ProcessHandle, Protocol,
+    Submission,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -162,16 +162,16 @@ impl<P: Protocol> Handle<P> {
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
-        if self.shared().journal.is_some() {
+        if self.shared().observer.is_some() {
             self.note_begin(pid, &*body.process);
         }
         let context = place.context(self);
         // One after the other, so that no error is moved where there is none.
         if let Err(error) = init(&mut *body.process, &context) {
-            return Err(self.turn_away(place, SubmitError::Init(error)));
+            return Err(self.turn_away(place, error));
         }
         if let Err(error) = life_cycle::start(&context) {
-            return Err(self.turn_away(place, SubmitError::Hook(error)));
+            return Err(self.turn_away(place, error));
         }
         if !watches.is_empty() {
             self.tie(pid, body, watches);
@@ -191,8 +191,8 @@ impl<P: Protocol> Handle<P> {
     #[cold]
     #[inline(never)]
     fn note_begin(&self, pid: Pid, process: &dyn Process<P>) {
-        if let Some(journal) = &self.shared().journal {
-            journal.begin(pid, type_name(process), self.current_process());
+        if let Some(observer) = &self.shared().observer {
+            observer.begin(pid, type_name(process), self.current_process());
         }
     }
 
@@ -210,9 +210,9 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, place: &Pinned<P>, error: SubmitError<P>) -> SubmitError<P> {
+    fn turn_away(&self, place: &Pinned<P>, error: InitError<P>) -> SubmitError<P> {
         self.vacate(place, &ExitReason::not_started(&error));
-        error
+        SubmitError::Init(error)
     }
 
     /// Gives up a place in which no process was ever Ready. The caller is the submitter.
@@ -226,8 +226,8 @@ impl<P: Protocol> Handle<P> {
             // SAFETY: as above; the reference to the body is not used any more.
             let _ = unsafe { slot.life.discard() };
         }
-        if let Some(journal) = &self.shared().journal {
-            journal.end(pid);
+        if let Some(observer) = &self.shared().observer {
+            observer.end(pid);
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.
@@ -280,15 +280,14 @@ impl<P: Protocol> Refused<P> {
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
 
-/// The reason why a process was not submitted. Unless its `init` or a hook refused, it comes back.
+/// The reason why a process was not submitted.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
-    /// The scheduler did not admit it.
+    /// The scheduler did not admit it; it comes back.
     NotAdmitted(NotAdmitted, Refused<P>),
-    /// `init` returned an error or panicked; the process was closed.
+    /// Its `init`, or the [hook](crate::LifeCycle::on_start), refused or panicked; the process was
+    /// closed.
     Init(InitError<P>),
-    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
-    Hook(HookError<P>),
 }
 
 impl<P: Protocol> fmt::Display for SubmitError<P> {
@@ -296,7 +295,6 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
         match self {
             Self::NotAdmitted(error, _) => error.fmt(f),
             Self::Init(error) => error.fmt(f),
-            Self::Hook(error) => error.fmt(f),
         }
     }
 }
@@ -305,7 +303,6 @@ error_by_display!(
     SubmitError<P: Protocol>,
     Self::NotAdmitted(error, _) => error,
     Self::Init(error) => error,
-    Self::Hook(error) => error,
 );
 
 /// A value that comes back with an error. Threads may share the error, as `Box<dyn Error + Send +

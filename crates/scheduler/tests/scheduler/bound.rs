@@ -5,9 +5,9 @@ use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use crate::common::{Scripted, scheduler, scripted, start};
+use crate::common::{Scripted, Test, scheduler, scripted, start};
 use filch_actors::prelude::*;
-use filch_scheduler::{Event, Pid};
+use filch_scheduler::{BoundThread, Event, Pid, ProcessHandle, Scheduler};
 
 thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
@@ -29,6 +29,15 @@ fn counting(turns: u64, told: mpsc::Sender<ThreadId>) -> Scripted {
     })
 }
 
+fn there(
+    scheduler: &Scheduler<Test>,
+    thread: &BoundThread<Test>,
+    process: Scripted,
+) -> ProcessHandle<Test> {
+    let submission = scheduler.submission(process, "run", 0);
+    submission.bound_to(thread).submit().unwrap()
+}
+
 #[test]
 fn all_steps_are_taken_on_the_thread() {
     let scheduler = scheduler(2);
@@ -37,7 +46,7 @@ fn all_steps_are_taken_on_the_thread() {
     let processes: Vec<_> = (0..4)
         .map(|_| {
             let process = counting(9, told.clone());
-            bound.submission(process, "run", 0).submit().unwrap()
+            there(&scheduler, &bound, process)
         })
         .collect();
     // Company, which takes its steps anywhere else.
@@ -76,7 +85,7 @@ fn a_message_wakes_it_on_its_thread() {
             }
         }
     });
-    let process = bound.submission(process, "run", 0).submit().unwrap();
+    let process = there(&scheduler, &bound, process);
     scheduler.send(process.pid(), (0, 7)).unwrap();
     assert_eq!(process.join().unwrap(), 7);
 }
@@ -92,7 +101,7 @@ fn who_is_bound_to_a_released_thread_goes_on() {
             out.done(1);
         }
     });
-    let process = bound.submission(process, "run", 0).submit().unwrap();
+    let process = there(&scheduler, &bound, process);
     drop(bound);
     scheduler.send(process.pid(), (0, 0)).unwrap();
     assert_eq!(process.join().unwrap(), 1);

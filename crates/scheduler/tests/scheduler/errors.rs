@@ -109,9 +109,11 @@ fn a_scheduler_is_unwind_safe() {
 fn workers_come_and_go_and_are_called_as_the_builder_says() {
     let scheduler = Scheduler::<Test>::builder()
         .workers(1)
-        .max_workers(3)
-        .thread_name("loom")
-        .stack_size(1 << 20)
+        .threads(|set| {
+            set.max_processors(3)
+                .thread_name("loom")
+                .stack_size(1 << 20)
+        })
         .build()
         .unwrap();
     assert_eq!(scheduler.set_workers(3).unwrap(), 1);

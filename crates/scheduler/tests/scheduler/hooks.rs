@@ -9,7 +9,7 @@ use crate::common::{Test, closed_once, handle, scripted, start, summing, waiting
 use filch_actors::ExecuteError;
 use filch_actors::prelude::*;
 use filch_scheduler::{
-    Context, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
+    Context, ExitReason, InitError, LifeCycle, Pid, ProcessError, Scheduler, SubmitError,
 };
 
 /// Notes every start and every end. Refuses the second process, panics at the start of the third.
@@ -73,7 +73,7 @@ fn starts_may_be_refused_and_ends_are_told_once() {
     let error = scheduler.submit(refused, "run", 0).unwrap_err();
     assert!(matches!(
         &error,
-        SubmitError::Hook(HookError::Refused(error)) if error == "not you"
+        SubmitError::Init(InitError::Refused(error)) if error == "not you"
     ));
     assert_eq!(error.to_string(), "the start was refused: not you");
     assert!(closed_once(&closed));

@@ -23,7 +23,7 @@ pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Schedul
         .workers(plan.workers)
         .events_per_step(plan.events_per_step)
         .slice(plan.slice)
-        .watch_interval(plan.watch_interval)
+        .threads(|set| set.watch_interval(plan.watch_interval))
         .hooks(Hooks(Arc::clone(roster)));
     if let Some(limit) = plan.limit {
         builder = builder.limit(limit);
