@@ -66,7 +66,8 @@ pub enum ConnectError {
     LongName(usize),
     /// Called on the transport's own thread, which would wait for itself.
     #[error(
-        "called on the transport's own thread, which would wait for itself: call it from another one"
+        "called on the transport's own thread, which would wait for itself: call it from another \
+         one"
     )]
     CalledFromInside,
 }

@@ -136,8 +136,8 @@ impl Run {
         ended
     }
 
-    /// Records why a worker did not finish it; returns true if another worker may have it. After the
-    /// last attempt, tells the scheduler.
+    /// Records why a worker did not finish it; returns true if another worker may have it. After
+    /// the last attempt, tells the scheduler.
     pub(super) fn failed(&self, why: String, builds: &Builds, tell: impl FnOnce(Failure)) -> bool {
         let mut place = self.place();
         if place.over {

@@ -1,4 +1,4 @@
-//! Files and folders, as outputs of a job and as inputs of another: `Directory` and `Tree` messages.
+//! Files and folders, as outputs of a job and inputs of another: `Directory` and `Tree` messages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

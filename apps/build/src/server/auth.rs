@@ -35,7 +35,8 @@ pub struct Tokens {
     #[arg(long = "token-file", value_name = "FILE", required = false, value_parser = Token::read)]
     all: Token,
     /// A file with a token that only allows reading
-    #[arg(long = "read-token-file", value_name = "FILE", requires = "all", value_parser = Token::read)]
+    #[arg(long = "read-token-file", value_name = "FILE", requires = "all")]
+    #[arg(value_parser = Token::read)]
     reading: Option<Token>,
 }
 

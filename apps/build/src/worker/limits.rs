@@ -10,7 +10,8 @@ use crate::options::{defaults, seconds};
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Limits {
     /// The most seconds that an action may run, whatever its own limit is
-    #[arg(long = "time-limit", value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    #[arg(long = "time-limit", value_name = "SECONDS", default_value = "3600")]
+    #[arg(value_parser = seconds)]
     pub time: Duration,
     /// The most bytes of its standard output, and of its standard error: 16 MiB by default.
     #[arg(skip = 16_u64 << 20)]

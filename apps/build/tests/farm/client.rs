@@ -78,17 +78,10 @@ impl Client {
     pub(crate) async fn put(&self, bytes: impl Into<Vec<u8>>) -> Digest {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
-        let stored = self
-            .content()
-            .batch_update_blobs(batch(&[(digest, &bytes)]))
-            .await;
-        let status = stored
-            .unwrap()
-            .into_inner()
-            .responses
-            .remove(0)
-            .status
-            .unwrap();
+        let request = batch(&[(digest, &bytes)]);
+        let stored = self.content().batch_update_blobs(request).await;
+        let blob = stored.unwrap().into_inner().responses.remove(0);
+        let status = blob.status.unwrap();
         assert_eq!(status.code, 0, "{}", status.message);
         digest
     }
@@ -236,10 +229,8 @@ impl Client {
 
     pub(crate) async fn wait(&self, name: &str) -> Result<Operations, Status> {
         let name = name.to_owned();
-        let answer = self
-            .execution()
-            .wait_execution(WaitExecutionRequest { name })
-            .await?;
+        let request = WaitExecutionRequest { name };
+        let answer = self.execution().wait_execution(request).await?;
         let stream = answer.into_inner();
         Ok(Operations { stream })
     }

@@ -48,6 +48,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("filch-nats", "futures-util"),
     ("filch-nats", "postcard"),
     ("filch-nats", "serde"),
+    ("filch-nats", "thiserror"),
     ("filch-nats", "tokio"),
     ("filch-processors", "serde"),
     ("filch-scheduler", "serde"),

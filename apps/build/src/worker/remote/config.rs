@@ -31,7 +31,8 @@ pub struct WorkerConfig {
     #[arg(long, value_name = "NAME", default_value = "")]
     pub instance: String,
     /// The worker's name, for people; by default, its process id
-    #[arg(long, hide_default_value = true, default_value_t = format!("worker-{}", std::process::id()))]
+    #[arg(long, hide_default_value = true)]
+    #[arg(default_value_t = format!("worker-{}", std::process::id()))]
     pub name: String,
     /// The number of actions that run at a time; by default, as many as there are processors
     #[arg(long, value_name = "COUNT", hide_default_value = true, default_value_t = processors())]

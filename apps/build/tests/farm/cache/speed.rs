@@ -106,7 +106,7 @@ impl Bench {
     async fn new() -> Self {
         let (ours, address) = Program::coordinator(|folder| {
             let mut command = filch_build(&["serve", "--listen", "127.0.0.1:0", "--storage"]);
-            command.arg(folder.join("stored"));
+            command.arg(format!("disk:{}", folder.join("stored").display()));
             command
         });
         Self {
