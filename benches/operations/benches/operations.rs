@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use criterion::{Bencher, Criterion};
-use filch_operations::{Operation, Visitor, visit_all};
+use filch_operations::{Operation, operations};
 
 /// Shorter than criterion's own: an operation takes nanoseconds.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -17,32 +17,25 @@ fn main() {
         .warm_up_time(WARM_UP)
         .measurement_time(MEASUREMENT)
         .configure_from_args();
-    visit_all(&mut Timer(&mut criterion));
+    for operation in operations() {
+        criterion.bench_function(operation.name, |bencher| time(bencher, &operation));
+    }
     criterion.final_summary();
 }
 
-struct Timer<'a>(&'a mut Criterion);
-
-impl Visitor for Timer<'_> {
-    fn visit<O: Operation>(&mut self) {
-        let mut operation = O::new();
-        self.0
-            .bench_function(O::NAME, |bencher| time(bencher, &mut operation));
-    }
-}
-
 /// Whole rounds, of which `run` alone is timed; a part of a round counts in proportion.
-fn time<O: Operation>(bencher: &mut Bencher<'_>, operation: &mut O) {
+fn time(bencher: &mut Bencher<'_>, operation: &Operation) {
+    let mut with = operation.start();
     bencher.iter_custom(|times| {
-        let rounds = times.div_ceil(O::TIMES);
+        let rounds = times.div_ceil(operation.times);
         let mut elapsed = Duration::ZERO;
         for _ in 0..rounds {
-            operation.prepare();
+            with.prepare();
             let started = Instant::now();
-            operation.run();
+            with.run();
             elapsed += started.elapsed();
-            operation.restore();
+            with.restore();
         }
-        elapsed.mul_f64(times as f64 / (rounds * O::TIMES) as f64)
+        elapsed.mul_f64(times as f64 / (rounds * operation.times) as f64)
     });
 }

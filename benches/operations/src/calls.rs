@@ -2,9 +2,9 @@
 
 use filch_actors::prelude::*;
 use filch_actors::{CallError, Caller};
-use filch_scheduler::{Event, Protocol, Scheduler, from_fn};
+use filch_scheduler::{Event, Protocol, from_fn};
 
-use crate::job::standing_still;
+use crate::scheduler::start;
 
 /// A protocol of questions only.
 enum Questions {}
@@ -20,11 +20,7 @@ impl Protocol for Questions {
 
 /// Makes so many calls, one after another.
 pub(crate) fn call(times: u64) {
-    let scheduler = Scheduler::<Questions>::builder()
-        .workers(1)
-        .clock(standing_still)
-        .build()
-        .expect("the system gives threads");
+    let scheduler = start::<Questions>();
     let oracle = from_fn(|_, events, out| {
         for event in events {
             match event {

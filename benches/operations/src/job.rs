@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::{calls, engine, event_queue, fork_join, processors, scheduler, supervisor};
+use crate::{calls, engine, fork_join, primitives, processors, scheduler, supervisor};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Job {
     pub const ROADS: [Self; 3] = [
         Self {
             name: "event queue: push and receive",
-            run: event_queue::one_by_one,
+            run: primitives::one_by_one,
         },
         Self {
             name: "processors: injected task",

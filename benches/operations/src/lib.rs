@@ -3,66 +3,92 @@
 //! An [`Operation`] is done by one thread, with a primitive that no other thread touches. A
 //! [`Job`](job::Job) needs a worker's thread; it is counted only.
 
-mod build_scheduler;
 mod calls;
-pub mod data_cell;
-pub mod deque;
 mod engine;
-pub mod event_queue;
 mod fork_join;
-pub mod injector;
+mod injector;
 pub mod job;
-pub mod parker;
-pub mod process_state;
+mod primitives;
 mod processors;
 mod scheduler;
-pub mod slab;
 mod supervisor;
 
-/// Something that one thread does, [`TIMES`](Self::TIMES) times a round.
-pub trait Operation {
+use std::fmt;
+
+pub use primitives::operations;
+
+/// Something that one thread does, so many [times](Self::times) a round.
+pub struct Operation {
     /// The primitive, and what is done with it.
-    const NAME: &'static str;
-
+    pub name: &'static str,
     /// The number of times that a round does it.
-    const TIMES: u64;
+    pub times: u64,
+    start: Box<dyn Fn() -> Box<dyn Rounds>>,
+}
 
-    /// The primitive, empty.
-    fn new() -> Self;
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
 
+impl Operation {
+    fn new<S: 'static>(
+        name: &'static str,
+        times: u64,
+        primitive: fn() -> S,
+        [prepare, run, restore]: [fn(&mut S); 3],
+    ) -> Self {
+        let start = move || {
+            Box::new(With {
+                primitive: primitive(),
+                prepare,
+                run,
+                restore,
+            }) as _
+        };
+        Self {
+            name,
+            times,
+            start: Box::new(start),
+        }
+    }
+
+    /// Makes the primitive, for any number of rounds.
+    pub fn start(&self) -> Box<dyn Rounds> {
+        (self.start)()
+    }
+}
+
+/// Rounds with one primitive.
+pub trait Rounds {
     /// Sets up the round; not measured.
-    fn prepare(&mut self) {}
+    fn prepare(&mut self);
 
     /// One round: this is measured.
     fn run(&mut self);
 
     /// Cleans up after the round; not measured.
-    fn restore(&mut self) {}
+    fn restore(&mut self);
 }
 
-/// Does something with every operation.
-pub trait Visitor {
-    /// Called once for each operation, in the order of the tables.
-    fn visit<O: Operation>(&mut self);
+struct With<S> {
+    primitive: S,
+    prepare: fn(&mut S),
+    run: fn(&mut S),
+    restore: fn(&mut S),
 }
 
-/// Shows `visitor` all operations.
-pub fn visit_all(visitor: &mut impl Visitor) {
-    visitor.visit::<build_scheduler::Build>();
-    visitor.visit::<data_cell::Write>();
-    visitor.visit::<data_cell::Read>();
-    visitor.visit::<deque::Push>();
-    visitor.visit::<deque::Pop>();
-    visitor.visit::<deque::BiasedPush>();
-    visitor.visit::<deque::BiasedPop>();
-    visitor.visit::<deque::StealHalf>();
-    visitor.visit::<injector::Push>();
-    visitor.visit::<injector::Pop>();
-    visitor.visit::<injector::PopBatch>();
-    visitor.visit::<event_queue::Push>();
-    visitor.visit::<event_queue::Drain>();
-    visitor.visit::<process_state::Turn>();
-    visitor.visit::<parker::Token>();
-    visitor.visit::<slab::AllocateRelease>();
-    visitor.visit::<slab::PinUnpin>();
+impl<S> Rounds for With<S> {
+    fn prepare(&mut self) {
+        (self.prepare)(&mut self.primitive);
+    }
+
+    fn run(&mut self) {
+        (self.run)(&mut self.primitive);
+    }
+
+    fn restore(&mut self) {
+        (self.restore)(&mut self.primitive);
+    }
 }

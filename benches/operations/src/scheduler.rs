@@ -3,8 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use filch_scheduler::{
-    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
-    StepOutput,
+    Context, Event, Events, Handle, Pid, ProcessHandle, Protocol, Scheduler, StepOutput, from_fn,
 };
 
 use crate::job::standing_still;
@@ -32,7 +31,7 @@ impl Protocol for Numbers {
 }
 
 /// A scheduler with one worker.
-pub(crate) fn start() -> Scheduler<Numbers> {
+pub(crate) fn start<P: Protocol<Command = ()>>() -> Scheduler<P> {
     let scheduler = Scheduler::builder()
         .workers(1)
         .clock(standing_still)
@@ -40,39 +39,18 @@ pub(crate) fn start() -> Scheduler<Numbers> {
     scheduler.expect("the system gives threads")
 }
 
-/// A process whose step is a closure.
-struct Steps<F>(F);
-
-impl<F> Process<Numbers> for Steps<F>
-where
-    F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
-{
-    fn init(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _method: &str,
-        _input: (),
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Numbers>,
-        events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        (self.0)(context, events, out);
-        Ok(())
-    }
-}
-
 /// Submits a process whose step is `step`.
-fn submit<F>(scheduler: &Handle<Numbers>, step: F) -> ProcessHandle<Numbers>
+fn submit<F>(scheduler: &Handle<Numbers>, mut step: F) -> ProcessHandle<Numbers>
 where
     F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send + 'static,
 {
-    let submitted = scheduler.submit(Steps(step), "run", ());
+    let process = from_fn(
+        move |context: &Context<'_, _>, events: Events<'_, _>, out: &mut StepOutput<_>| {
+            step(context, events, out);
+            Ok(())
+        },
+    );
+    let submitted = scheduler.submit(process, "run", ());
     submitted.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -68,8 +68,9 @@ struct Arguments {
     #[arg(long)]
     rounds: Option<usize>,
 
-    /// Stores each group in this folder, as JSON, when it is measured: benches/results/DATE-MACHINE.
-    /// Other groups may follow, of the same commit on the same machine.
+    /// Stores each group in this folder, as JSON, when it is measured:
+    /// benches/results/DATE-MACHINE. Other groups may follow, of the same commit on the same
+    /// machine.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
     report: Option<PathBuf>,
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use filch_operations::job::Job;
-use filch_operations::{Operation, Visitor, visit_all};
+use filch_operations::{Rounds, operations};
 
 use bars::Bars;
 
@@ -73,48 +73,30 @@ fn main() -> ExitCode {
 
 /// Does the operation or the job of that name, and nothing else.
 fn run(name: &str, times: u64) -> Result<()> {
-    let mut runner = Runner { name, found: false };
-    visit_all(&mut runner);
-    let jobs = Job::ALL.iter().chain(&Job::ROADS);
-    for job in jobs.filter(|job| job.name == name) {
-        job.run(times);
-        runner.found = true;
-    }
-    if runner.found {
-        Ok(())
-    } else {
-        Err(format!("no operation is called {name:?}").into())
-    }
-}
-
-struct Runner<'a> {
-    name: &'a str,
-    found: bool,
-}
-
-impl Visitor for Runner<'_> {
-    fn visit<O: Operation>(&mut self) {
-        if O::NAME != self.name {
-            return;
-        }
-        self.found = true;
-        let mut operation = O::new();
+    if let Some(operation) = operations().iter().find(|operation| operation.name == name) {
+        let mut rounds = operation.start();
         for round in 0..WARM_UP + ROUNDS {
-            operation.prepare();
+            rounds.prepare();
             if round < WARM_UP {
-                operation.run();
+                rounds.run();
             } else {
-                counted(&mut operation);
+                counted(&mut *rounds);
             }
-            operation.restore();
+            rounds.restore();
         }
+        return Ok(());
     }
+    let mut jobs = Job::ALL.iter().chain(&Job::ROADS);
+    let job = jobs.find(|job| job.name == name);
+    job.ok_or(format!("no operation is called {name:?}"))?
+        .run(times);
+    Ok(())
 }
 
 /// callgrind counts while it is in here: see [`callgrind::operation`].
 #[inline(never)]
-fn counted(operation: &mut impl Operation) {
-    operation.run();
+fn counted(rounds: &mut dyn Rounds) {
+    rounds.run();
 }
 
 /// Counts what is asked for, prints the table, and compares it with the bars.
@@ -124,13 +106,11 @@ fn count_all(arguments: &Arguments) -> Result<()> {
         counts: Vec::new(),
     };
     println!("| operation | instructions |\n|---|---:|");
-    let mut counter = Counter {
-        table: &mut table,
-        failed: None,
-    };
-    visit_all(&mut counter);
-    if let Some(error) = counter.failed {
-        return Err(error);
+    for operation in operations() {
+        table.add(operation.name, || {
+            let instructions = callgrind::operation(operation.name)?;
+            Ok(instructions as f64 / (ROUNDS * operation.times) as f64)
+        })?;
     }
     for job in Job::ALL {
         table.add(job.name, || {
@@ -165,22 +145,5 @@ impl Table<'_> {
             self.counts.push((name, count));
         }
         Ok(())
-    }
-}
-
-struct Counter<'a, 'table> {
-    table: &'a mut Table<'table>,
-    failed: Option<Box<dyn Error>>,
-}
-
-impl Visitor for Counter<'_, '_> {
-    fn visit<O: Operation>(&mut self) {
-        if self.failed.is_none() {
-            let count = || {
-                let instructions = callgrind::operation(O::NAME)?;
-                Ok(instructions as f64 / (ROUNDS * O::TIMES) as f64)
-            };
-            self.failed = self.table.add(O::NAME, count).err();
-        }
     }
 }

@@ -297,7 +297,8 @@ fn ready<P: Adds>() -> P {
     pool
 }
 
-/// The processor time of the whole process, in per cent of one core. The clock is `thread::sleep`, which does not wait for the tasks.
+/// The processor time of the whole process, in per cent of one core. The clock is `thread::sleep`,
+/// which does not wait for the tasks.
 fn ticking<P: Adds>(ticks: u64) -> impl FnMut() -> f64 {
     move || {
         let pool = ready::<P>();

@@ -1,4 +1,4 @@
-//! What keeps a pool busy during a measurement: its own processes, or threads outside.
+//! Mixtures that keep a pool busy during a measurement: its own processes, or threads outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -47,7 +47,7 @@ impl Program {
         Self { kind, size }
     }
 
-    /// What it has to return.
+    /// The number that it has to return.
     pub(super) fn result(self) -> u64 {
         static CROOKED: LazyLock<u64> = LazyLock::new(|| sequential::unbalanced(Sequential, ROOT));
         match self.kind {

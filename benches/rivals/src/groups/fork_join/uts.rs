@@ -127,8 +127,8 @@ mod tests {
         count
     }
 
-    /// Counted by the code that found as many nodes of T3 as the authors publish: 4 112 897 of 2 000
-    /// children and a probability of 0.124875.
+    /// Counted by the code that found as many nodes of T3 as the authors publish: 4 112 897 of
+    /// 2 000 children and a probability of 0.124875.
     #[test]
     fn the_tree_stays_as_it_is() {
         assert_eq!(nodes(TREE), NODES);
