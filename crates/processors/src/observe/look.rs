@@ -1,7 +1,6 @@
 //! Looks at the queues' lengths, and at processors and machines by words that are there anyway, so
 //! that nothing is paid between two looks; comparing two tells if anything has changed in between.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_sync::lock;
@@ -30,8 +29,8 @@ impl<T: Send + 'static> Processors<T> {
         let coordinator = &self.shared.coordinator;
         let now = Instant::now();
         // Before the counts are read: a task that is shown is the last one that was counted.
-        let machines = coordinator.machines.iter().map_while(OnceLock::get);
-        let words: Vec<_> = machines
+        let words: Vec<_> = coordinator
+            .all_machines()
             .map(|public| (public, public.activity(), public.task.get()))
             .collect();
         let processors = self.in_use();

@@ -68,7 +68,7 @@ impl Coordinator {
         let place = synced.parkers.len();
         let machine = self.machines.get(place)?;
         let parker = Parker::new();
-        machine.set(MachineShared::new(&parker)).ok()?;
+        machine.set(Box::new(MachineShared::new(&parker))).ok()?;
         synced.parkers.push(Some(parker));
         Some(place)
     }

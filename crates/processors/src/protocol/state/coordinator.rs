@@ -41,7 +41,7 @@ pub struct Coordinator {
     pub(crate) returns: Box<[AtomicU32]>,
     /// The machines by number. A place is made when it is needed first, and used again by later
     /// ones. Its thread is started at its first grant.
-    pub(crate) machines: Box<[OnceLock<MachineShared>]>,
+    pub(crate) machines: Box<[OnceLock<Box<MachineShared>>]>,
     /// The largest number of machines, without bound ones and those that have been told to exit.
     pub(crate) limit: usize,
     synced: Mutex<Synced>,
@@ -104,6 +104,13 @@ impl Coordinator {
         }
     }
 
+    /// The machines whose places have been made: each before those behind it.
+    pub(crate) fn all_machines(&self) -> impl Iterator<Item = &MachineShared> {
+        self.machines
+            .iter()
+            .map_while(|place| place.get().map(|machine| &**machine))
+    }
+
     /// The machine that runs on the processor, or waits for it.
     pub(crate) fn attached(&self, processor: usize) -> usize {
         // ORDERING: Relaxed: a thread that acts on it has popped the processor, and the last
@@ -161,9 +168,7 @@ impl Coordinator {
     /// Wakes every machine that waits, to look at what it has beside processors. The token of one
     /// that does not wait stays until it does.
     pub fn nudge_all(&self) {
-        // A place is made before those behind it.
-        let places = self.machines.iter().map_while(|machine| machine.get());
-        places.for_each(MachineShared::nudge);
+        self.all_machines().for_each(MachineShared::nudge);
     }
 
     /// Wakes a processor for work that was published, if one is idle and none is searching.
