@@ -102,8 +102,8 @@ fn take_back_slowly(worker: &Worker) -> bool {
 }
 
 /// A job that lies in the deque, and is not moved until it has been taken back, or its latch says
-/// that it is done. Dropped before that, because the other branch unwinds, it ends first. Neither the
-/// closure nor the result is dropped with it: they are taken out.
+/// that it is done. Dropped before that, because the other branch unwinds, it ends first. Neither
+/// the closure nor the result is dropped with it: they are taken out.
 #[repr(C)]
 struct Forked<'worker, F: FnOnce(&Worker) -> R, R> {
     job: Job,

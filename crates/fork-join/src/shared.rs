@@ -167,8 +167,8 @@ pub trait Host: Send + Sync {
 }
 
 impl Shared {
-    /// Makes a pool in which nobody is seated. At most `nested_jobs` that are no parts of one another
-    /// stand on a stack.
+    /// Makes a pool in which nobody is seated. At most `nested_jobs` that are no parts of one
+    /// another stand on a stack.
     pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, nested_jobs: u32) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),

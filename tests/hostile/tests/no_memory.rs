@@ -101,8 +101,8 @@ fn a_submission_is_refused_and_handed_back() {
         panic!("there is no place for it either");
     };
 
-    // Ends make room, and the scheduler is as before. (Its worker gives places back by the batch: it
-    // may keep those of some processes that have ended.)
+    // Ends make room, and the scheduler is as before. (Its worker gives places back by the batch:
+    // it may keep those of some processes that have ended.)
     let mut again = Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused));
     while let Err(SubmitError::NotAdmitted(NotAdmitted::NoMemory, refused)) = again {
         let ended = waiting.pop().expect("all have ended, and there is no room");
