@@ -9,7 +9,7 @@ use filch_processors::{Processors, ReserveError};
 
 use crate::process::command::CommandLabel;
 use crate::table::body::Task;
-use crate::{Completion, Handle, Protocol, ResizeError};
+use crate::{Completion, Handle, Protocol};
 
 /// A thread for processes that must all run on the same one, as some libraries demand; from
 /// [`Handle::reserve_thread`]. A [submission](crate::Submission::bound_to) says that its process
@@ -83,10 +83,10 @@ impl<P: Protocol> Handle<P> {
     /// is lost. It waits for another change that is under way, but for no step.
     ///
     /// # Errors
-    /// [`ResizeError`]: zero, more than [the most](filch_processors::Config::max_processors), or
-    /// after the shutdown; or the system has refused a thread, and there are as many workers as it
-    /// gave.
-    pub fn set_workers(&self, workers: usize) -> Result<usize, ResizeError> {
+    /// [`ResizeError`](crate::ResizeError): zero, more than [the
+    /// most](filch_processors::Config::max_processors), or after the shutdown; or the system has
+    /// refused a thread, and there are as many workers as it gave.
+    pub fn set_workers(&self, workers: usize) -> Result<usize, crate::ResizeError> {
         self.shared().processors.resize(workers)
     }
 
