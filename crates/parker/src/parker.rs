@@ -208,6 +208,11 @@ mod tests {
                 assert!(token.load(Ordering::Relaxed), "returned without a token");
             }
         });
+        let is_announced =
+            || format!("{:?}", shared.token).contains("state: 2") || sleeper.is_finished();
+        while !is_announced() {
+            thread::yield_now();
+        }
         for _ in 0..1_000 {
             drop(shared.locked());
             shared.condvar.notify_all();
